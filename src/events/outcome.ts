@@ -1,0 +1,52 @@
+import * as z from 'zod';
+
+/** How a run ended (contract, section 3). */
+export const Outcome = z.enum([
+  'verified',
+  'unchecked',
+  'not_reproduced',
+  'internal_error',
+  'usage_error',
+  'unverified',
+  'limit_reached',
+  'policy_violation',
+  'approval_required',
+  'gave_up',
+  'invalid_output',
+  'model_failed',
+  'sandbox_unavailable',
+  'setup_failed',
+  'busy',
+  'interrupted',
+]);
+export type Outcome = z.infer<typeof Outcome>;
+
+/** Why a run was interrupted: the signal, or a reader that closed stdout. */
+export type Interruption = 'SIGINT' | 'SIGTERM' | 'SIGPIPE';
+
+const CODES: Record<Exclude<Outcome, 'unchecked' | 'interrupted'>, number> = {
+  verified: 0,
+  not_reproduced: 5,
+  internal_error: 1,
+  usage_error: 2,
+  unverified: 10,
+  limit_reached: 11,
+  policy_violation: 12,
+  approval_required: 13,
+  gave_up: 14,
+  invalid_output: 15,
+  model_failed: 20,
+  sandbox_unavailable: 21,
+  setup_failed: 22,
+  busy: 23,
+};
+
+/**
+ * The exit code of an outcome. `unchecked` is 0 only where the policy itself says `verify: {checks: []}`;
+ * `interrupted` is 128 + the signal's number.
+ */
+export function exitCodeOf(outcome: Outcome, how: { checksDeclaredEmpty: boolean; interruption?: Interruption }): number {
+  if (outcome === 'unchecked') return how.checksDeclaredEmpty ? 0 : 3;
+  if (outcome === 'interrupted') return how.interruption === 'SIGTERM' ? 143 : how.interruption === 'SIGPIPE' ? 141 : 130;
+  return CODES[outcome];
+}

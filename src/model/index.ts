@@ -1,0 +1,2 @@
+/** model/: port `Model`; provider adapter; replay and record; retry; prices. */
+export type * from './model.ts';

@@ -1,0 +1,2 @@
+/** thread/: append-only log, hash chain, blobs, audit. */
+export type * from './thread.ts';

@@ -1,0 +1,38 @@
+import type { Event } from '../events/index.ts';
+import type { Answer, Message } from '../model/index.ts';
+
+/** What the log keeps beside the public events: what a resumed run needs to know of the conversation. */
+export type ThreadNote =
+  | { kind: 'message'; turn: number; source: string; trusted: boolean; message: Message }
+  | { kind: 'answer'; turn: number; answer: Answer };
+
+export interface OutputRecord {
+  /** Short, unique in the thread; what `read_output` takes. */
+  id: string;
+  totalBytes: number;
+  sha256: string;
+}
+
+/** A growing output on disk. */
+export interface OutputWriter {
+  readonly id: string;
+  write(chunk: Buffer): Promise<void>;
+  end(): Promise<OutputRecord>;
+}
+
+/**
+ * The durable log of one thread: append-only, hash-chained, one writer. `append*` resolve when the record is safe on disk
+ * (`ephemeral` threads live in a private temporary folder that `close` removes).
+ */
+export interface Thread {
+  readonly id: string;
+  /** Folder outside the workspace with everything of this thread. */
+  readonly dir: string;
+  appendEvent(line: string, event: Event): Promise<void>;
+  appendNote(note: ThreadNote): Promise<void>;
+  openOutput(): Promise<OutputWriter>;
+  readOutput(id: string, range: { offset: number; limit: number }): Promise<{ bytes: Buffer; totalBytes: number } | null>;
+  /** Writes a file of the thread (the rejected patch, the result) atomically; returns its path. */
+  writeArtifact(name: string, bytes: Buffer | string): Promise<string>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,2 @@
+/** tools/: what the model may do. */
+export type * from './tool.ts';
