@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// The way in. `--version` answers before anything is loaded.
+declare const BELAY_VERSION: string;
+
+const argv = process.argv.slice(2);
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
+  process.stdout.write(`${BELAY_VERSION}\n`);
+} else {
+  const { main } = await import('./main.ts');
+  process.exitCode = await main(argv, process);
+}

@@ -1,0 +1,73 @@
+import {
+  DOCTOR_OPTIONS,
+  INIT_OPTIONS,
+  NO_OPTIONS,
+  POLICY_OPTIONS,
+  REPLAY_OPTIONS,
+  RUN_OPTIONS,
+  VERIFY_OPTIONS,
+} from '../options.ts';
+import type { Command } from '../command.ts';
+
+export const COMMANDS: readonly Command[] = [
+  {
+    usage: 'run [goal]',
+    describe: 'one goal to one verdict',
+    positionals: { goal: { describe: 'the goal, or - to read it from stdin' } },
+    options: RUN_OPTIONS,
+    epilogue: 'Every option also reads BELAY_<OPTION> from the environment. Limits can only be tightened.',
+    load: async () => (await import('./run.ts')).runGoal,
+  },
+  {
+    usage: 'verify',
+    describe: "run the policy's checks, no model",
+    positionals: {},
+    options: VERIFY_OPTIONS,
+    load: async () => (await import('./verify.ts')).verifyWorkspace,
+  },
+  {
+    usage: 'replay <events>',
+    describe: 're-run with the recorded model answers; reports the first drift',
+    positionals: { events: { describe: 'event stream of a run, or the id of a thread' } },
+    options: REPLAY_OPTIONS,
+    load: async () => (await import('./replay.ts')).replayEvents,
+  },
+  {
+    usage: 'audit <events>',
+    describe: 'check an event stream: schema, hash chain, one terminal event',
+    positionals: { events: { describe: 'event stream, or - for stdin' } },
+    options: NO_OPTIONS,
+    load: async () => (await import('./audit.ts')).auditStream,
+  },
+  {
+    usage: 'policy <action> [subject]',
+    describe: 'check, show or explain a policy',
+    positionals: { action: { describe: 'check | show | explain' }, subject: { describe: 'policy file (check), command (explain)' } },
+    options: POLICY_OPTIONS,
+    load: async () => (await import('./policy.ts')).policyAction,
+  },
+  {
+    usage: 'schema <name>',
+    describe: 'print a JSON Schema: policy, events, result or job',
+    positionals: { name: { describe: 'policy | events | result | job' } },
+    options: NO_OPTIONS,
+    load: async () => (await import('./schema.ts')).printSchema,
+  },
+  {
+    usage: 'doctor',
+    describe: 'what works here, and how to fix what does not',
+    positionals: {},
+    options: DOCTOR_OPTIONS,
+    load: async () => (await import('./doctor.ts')).examineMachine,
+  },
+  {
+    usage: 'init',
+    describe: 'write a starter belay.yml',
+    positionals: {},
+    options: INIT_OPTIONS,
+    load: async () => (await import('./init.ts')).initPolicy,
+  },
+];
+
+/** Commands of the contract that this version does not have. */
+export const LATER: ReadonlySet<string> = new Set(['batch', 'resume', 'thread', 'report', 'serve']);

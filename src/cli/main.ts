@@ -1,0 +1,90 @@
+import yargs from 'yargs';
+import { UsageError } from '../errors.ts';
+import type { Io } from './command.ts';
+import { COMMANDS, LATER } from './commands/index.ts';
+import type { OptionTable } from './options.ts';
+import { readOptions } from './read-options.ts';
+
+declare const BELAY_VERSION: string;
+
+function yargsOptions(table: OptionTable) {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, spec]) => [
+      name,
+      {
+        describe: spec.describe,
+        ...(spec.kind === 'flag' ? { boolean: true as const } : { string: true as const, requiresArg: true }),
+        ...(spec.kind === 'list' ? { array: true as const } : {}),
+        ...(spec.choices ? { defaultDescription: spec.choices.join('|') } : {}),
+      },
+    ]),
+  );
+}
+
+/** Parses, dispatches to one handler, and returns the exit code: the only place where one is decided. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  let exitCode = 0;
+  let shown = '';
+  const parser = yargs([...argv])
+    .scriptName('belay')
+    .usage('$0 <command>\n\nOne goal and one policy in, one verified verdict out.')
+    .parserConfiguration({
+      'boolean-negation': false,
+      'camel-case-expansion': false,
+      'dot-notation': false,
+      'greedy-arrays': false,
+      'parse-numbers': false,
+      'parse-positional-numbers': false,
+      'short-option-groups': false,
+    })
+    .locale('en')
+    .strict()
+    .demandCommand(1, 'name a command; see belay --help')
+    .help()
+    .alias('help', 'h')
+    .version(BELAY_VERSION)
+    .exitProcess(false)
+    .showHelpOnFail(false)
+    .fail((message, error) => {
+      throw error ?? new UsageError(message);
+    });
+  for (const command of COMMANDS) {
+    parser.command(
+      command.usage,
+      command.describe,
+      (y) => {
+        for (const [name, positional] of Object.entries(command.positionals)) y.positional(name, { type: 'string', ...positional });
+        y.options(yargsOptions(command.options));
+        if (command.epilogue) y.epilogue(command.epilogue);
+      },
+      async (parsed) => {
+        const handler = await command.load();
+        const options = readOptions(command.options, parsed, io.env);
+        const words = Object.keys(command.positionals).flatMap((name) => (typeof parsed[name] === 'string' ? [parsed[name]] : []));
+        exitCode = await handler({ options, words, io, version: BELAY_VERSION });
+      },
+    );
+  }
+  try {
+    const name = argv.find((word) => !word.startsWith('-'));
+    if (name !== undefined && LATER.has(name)) throw new UsageError(`belay ${name} is not in this version`);
+    await parser.parseAsync([...argv], {}, (_error, _parsed, output) => {
+      shown = output;
+    });
+    if (shown !== '') await write(io.stdout, `${shown}\n`);
+    return exitCode;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      await write(io.stderr, `belay: ${error.message}\n`);
+      return 2;
+    }
+    await write(io.stderr, `belay: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    return 1;
+  }
+}
+
+function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write(text, () => resolve());
+  });
+}

@@ -1,0 +1,77 @@
+/** The one table of options: it feeds the parser, `--help`, the environment (`BELAY_<OPTION>`) and the documentation. */
+
+export interface OptionSpec {
+  describe: string;
+  /** `text` takes one value, `list` may be given several times, `flag` takes none. */
+  kind: 'text' | 'list' | 'flag';
+  /** What the value is, for `--help`. */
+  value?: string;
+  choices?: readonly string[];
+  alias?: string;
+}
+
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+
+const WORKSPACE = {
+  workspace: { kind: 'text', value: 'DIR', describe: 'the folder under work (default: the current one)' },
+  policy: { kind: 'text', value: 'F', describe: 'policy file (default: belay.yml in the workspace root, else the built-in policy)' },
+} as const satisfies OptionTable;
+
+const TRUST = {
+  'trust-ref': { kind: 'text', value: 'REF', describe: 'commit that policy, instructions and pristine tests come from' },
+  'policy-floor': { kind: 'text', value: 'F', describe: "an organisation's policy, which the repository's can only tighten" },
+} as const satisfies OptionTable;
+
+const STREAMS = {
+  format: { kind: 'text', value: 'FORMAT', choices: ['jsonl', 'text', 'quiet'], describe: 'what stdout carries (default: text on a terminal, else jsonl)' },
+  events: { kind: 'text', value: 'F', describe: 'also write the event stream to this file' },
+  result: { kind: 'text', value: 'F', describe: 'write the result as JSON' },
+} as const satisfies OptionTable;
+
+export const RUN_OPTIONS = {
+  'goal-file': { kind: 'text', value: 'F', describe: 'read the goal from a file' },
+  ...WORKSPACE,
+  context: { kind: 'list', value: 'FILE', describe: 'untrusted reference material, quoted as data (repeatable, globs)' },
+  model: { kind: 'text', value: 'PROVIDER/NAME', describe: "model to use instead of the policy's" },
+  replay: { kind: 'text', value: 'CASSETTE', describe: 'answer from a cassette instead of a model' },
+  record: { kind: 'text', value: 'CASSETTE', describe: 'write the model answers to a cassette' },
+  'output-schema': { kind: 'text', value: 'F', describe: 'JSON Schema that the final answer must satisfy' },
+  ...STREAMS,
+  patch: { kind: 'text', value: 'F', describe: 'write the patch, accepted or rejected' },
+  message: { kind: 'text', value: 'F', describe: 'write the final message' },
+  ...TRUST,
+  ephemeral: { kind: 'flag', describe: 'keep no thread on disk' },
+  turns: { kind: 'text', value: 'N', describe: 'tighten limits.turns' },
+  'wall-time': { kind: 'text', value: 'D', describe: 'tighten limits.wall_time' },
+  tokens: { kind: 'text', value: 'N', describe: 'tighten limits.tokens' },
+  'cost-usd': { kind: 'text', value: 'N', describe: 'tighten limits.cost_usd' },
+  attempts: { kind: 'text', value: 'N', describe: 'tighten limits.attempts' },
+} as const satisfies OptionTable;
+
+export const VERIFY_OPTIONS = {
+  ...WORKSPACE,
+  patch: { kind: 'text', value: 'F', describe: 're-verify this patch in a fresh tree of --base' },
+  base: { kind: 'text', value: 'SHA', describe: 'commit that the patch is for' },
+  expect: { kind: 'text', value: 'RESULT', describe: 'result file whose patch and tree digests must match' },
+  ...STREAMS,
+  ...TRUST,
+} as const satisfies OptionTable;
+
+export const POLICY_OPTIONS = {
+  ...WORKSPACE,
+  ...TRUST,
+  json: { kind: 'flag', describe: 'print JSON' },
+} as const satisfies OptionTable;
+
+export const REPLAY_OPTIONS = { ...WORKSPACE, format: STREAMS.format, events: STREAMS.events } as const satisfies OptionTable;
+export const DOCTOR_OPTIONS = { ...WORKSPACE, json: { kind: 'flag', describe: 'print JSON' } } as const satisfies OptionTable;
+export const INIT_OPTIONS = {
+  workspace: WORKSPACE.workspace,
+  force: { kind: 'flag', describe: 'replace an existing belay.yml' },
+} as const satisfies OptionTable;
+export const NO_OPTIONS = {} as const satisfies OptionTable;
+
+/** The environment variable of an option: `--wall-time` → `BELAY_WALL_TIME`. */
+export function environmentName(option: string): string {
+  return `BELAY_${option.toUpperCase().replaceAll('-', '_')}`;
+}

@@ -1,0 +1,150 @@
+import type { Denial, Item, ItemStatus, Omission } from '../events/index.ts';
+import type { ToolCallPart, ToolResultPart } from '../model/index.ts';
+import { type Finish, parseCall, type Tool, type ToolDetail } from '../tools/index.ts';
+import { createCallOutput } from './call-output.ts';
+import type { ActionDecision, LoopPorts } from './ports.ts';
+
+/** A call that is known, valid and allowed, or the answer to one that is not. */
+export type PreparedCall =
+  | { kind: 'ready'; part: ToolCallPart; tool: Tool; input: unknown }
+  | { kind: 'finish'; part: ToolCallPart; finish: Finish }
+  | { kind: 'rejected'; part: ToolCallPart; reason: string }
+  | { kind: 'denied'; part: ToolCallPart; action: string; decision: ActionDecision };
+
+export interface CalledTool {
+  result: ToolResultPart;
+  denial: Denial | null;
+  /** Whether the workspace may look different now. */
+  mayHaveChanged: boolean;
+}
+
+type CallFields = { call_id: string; tool: string; input: unknown };
+
+/** What the model wrote, as data where it is valid JSON, as text where it is not. */
+function callFields(part: ToolCallPart): CallFields {
+  let input: unknown = part.input;
+  try {
+    input = JSON.parse(part.input);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return { call_id: part.id, tool: part.name, input };
+}
+
+/** Phase one: known? valid? allowed? Nothing has happened yet. */
+export function prepareCall(part: ToolCallPart, ports: LoopPorts): PreparedCall {
+  const parsed = parseCall(ports.tools, part.name, part.input);
+  if (parsed.kind === 'rejected') return { kind: 'rejected', part, reason: parsed.reason };
+  const { tool, input } = parsed;
+  const detail = tool.describe(input);
+  if (detail.type === 'finish') return { kind: 'finish', part, finish: detail.finish };
+  const action = tool.action(input);
+  if (action.kind === 'command') {
+    const decision = ports.decide({ kind: 'command', command: action.command });
+    if (decision.decision !== 'allow') return { kind: 'denied', part, action: action.command, decision };
+  }
+  if (action.kind === 'write') {
+    for (const path of action.paths) {
+      const decision = ports.decide({ kind: 'write', path });
+      if (decision.decision !== 'allow') return { kind: 'denied', part, action: `write ${path}`, decision };
+    }
+  }
+  return { kind: 'ready', part, tool, input };
+}
+
+/** Phase two and three for one call: run it, bound its output, close its item. */
+export async function callTool(call: Exclude<PreparedCall, { kind: 'finish' }>, turn: number, ports: LoopPorts, signal: AbortSignal): Promise<CalledTool> {
+  const id = ports.nextItemId();
+  if (call.kind === 'rejected') return rejectCall({ ...call, id, turn, ports });
+  if (call.kind === 'denied') return denyCall({ ...call, id, turn, ports });
+
+  const startedAt = ports.now();
+  const fields = callFields(call.part);
+  const describe = (detail: ToolDetail, status: ItemStatus): Item => itemOf(detail, { id, status, ...fields });
+  await ports.emit({ type: 'item.started', turn, phase: 'agent', item: describe(call.tool.describe(call.input), 'in_progress') });
+  const output = createCallOutput(ports);
+  const outcome = await call.tool.execute(call.input, { ports: ports.toolPorts, output, signal });
+  const bounded = await output.end();
+  const item = describe(outcome.detail, outcome.status);
+  const completed = {
+    ...withOutput(item, bounded),
+    duration_ms: Math.round(ports.now() - startedAt),
+  };
+  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item: completed });
+  const text = [bounded.text, outcome.note].filter((part) => part !== '').join(bounded.text.endsWith('\n') ? '' : '\n');
+  return {
+    result: { callId: call.part.id, name: call.part.name, text: text === '' ? '(no output)' : text, isError: outcome.status !== 'completed' },
+    denial: null,
+    mayHaveChanged: !call.tool.readOnly,
+  };
+}
+
+function withOutput(item: Item, bounded: { text: string; omission: Omission | null; outputId: string | null }): Item {
+  const where = {
+    ...(bounded.omission === null ? {} : { omission: bounded.omission }),
+    ...(bounded.outputId === null ? {} : { output_id: bounded.outputId }),
+  };
+  if (item.type === 'command_execution') return { ...item, ...where, aggregated_output: bounded.text };
+  if (item.type === 'tool_call') return { ...item, ...where, output: bounded.text };
+  return item;
+}
+
+function itemOf(detail: ToolDetail, common: { id: string; status: ItemStatus } & CallFields): Item {
+  switch (detail.type) {
+    case 'command_execution':
+      return {
+        ...common,
+        type: 'command_execution',
+        command: detail.command,
+        aggregated_output: '',
+        exit_code: detail.exitCode,
+        ...(detail.reason === null ? {} : { reason: detail.reason }),
+      };
+    case 'file_change':
+      return { ...common, type: 'file_change', changes: [...detail.changes], ...(detail.error === null ? {} : { error: detail.error }) };
+    case 'todo_list':
+      return { ...common, type: 'todo_list', items: detail.items.map((entry) => ({ ...entry })) };
+    case 'tool_call':
+      return { ...common, type: 'tool_call', summary: detail.summary, ...(detail.error === null ? {} : { error: detail.error }) };
+    case 'finish':
+      return { ...common, type: 'tool_call', summary: detail.finish.summary };
+  }
+}
+
+interface Closing {
+  id: string;
+  turn: number;
+  ports: LoopPorts;
+  part: ToolCallPart;
+}
+
+async function rejectCall({ id, turn, ports, part, reason }: Closing & { reason: string }): Promise<CalledTool> {
+  const item: Item = { id, type: 'tool_call', status: 'failed', ...callFields(part), summary: part.name, error: reason, duration_ms: 0 };
+  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
+  return { result: { callId: part.id, name: part.name, text: reason, isError: true }, denial: null, mayHaveChanged: false };
+}
+
+async function denyCall({ id, turn, ports, part, action, decision }: Closing & { action: string; decision: ActionDecision }): Promise<CalledTool> {
+  const { rule, reason } = decision;
+  const item: Item = { id, type: 'denial', status: 'declined', ...callFields(part), action, rule, reason, duration_ms: 0 };
+  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
+  return {
+    result: { callId: part.id, name: part.name, text: `denied by the policy (${rule}): ${reason}`, isError: true },
+    denial: { action, rule, reason },
+    mayHaveChanged: false,
+  };
+}
+
+/** Records the `finish` call, so that a stream tells everything the model did. */
+export async function recordFinish(call: { part: ToolCallPart; finish: Finish; error: string | null }, turn: number, ports: LoopPorts): Promise<void> {
+  const item: Item = {
+    id: ports.nextItemId(),
+    type: 'tool_call',
+    status: call.error === null ? 'completed' : 'failed',
+    ...callFields(call.part),
+    summary: call.finish.summary,
+    duration_ms: 0,
+    ...(call.error === null ? {} : { error: call.error }),
+  };
+  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
+}

@@ -1,0 +1,176 @@
+import type { Denial, FileChange } from '../events/index.ts';
+import type { Answer, ToolCallPart, ToolResultPart } from '../model/index.ts';
+import { type Budget, createBudget } from './budget.ts';
+import type { LoopEnd, LoopPorts } from './ports.ts';
+import { createRepeatCounter } from './repeats.ts';
+import { type CallsOutcome, emitAnswer, takeCalls, type TurnState } from './take-turn.ts';
+
+const NUDGES = 2;
+const LAST_TURN = 'This is your last answer. Call finish now: say what you did and what is left.';
+const EMPTY = 'Your answer was empty. Go on with the work, or call finish.';
+const CUT = 'Your answer was cut at the output limit, so none of its calls ran. Go on in smaller steps.';
+
+export interface Signals {
+  /** The user or the pipeline wants the run to end. */
+  interrupt: AbortSignal;
+  /** The agent's share of the wall time is over. */
+  deadline: AbortSignal;
+}
+
+/** The agent's part of a run: turn after turn until something stops it; goes on where it stopped when told why it must. */
+export interface Loop {
+  readonly budget: Budget;
+  readonly denials: readonly Denial[];
+  /** The tree as it was after the last turn; null before the first. */
+  readonly tree: string | null;
+  run(attempt: number): Promise<LoopEnd>;
+  /** Answers the `finish` that ended the last run with the reason why the work is not done. */
+  goOn(evidence: string): Promise<void>;
+}
+
+export function createLoop(ports: LoopPorts, signals: Signals): Loop {
+  const budget = createBudget(ports.limits, ports.agentDeadlineMs, ports.usedBefore);
+  const state: TurnState = { budget, repeats: createRepeatCounter(), denials: [], refusedOutputs: 0 };
+  const signal = AbortSignal.any([signals.interrupt, signals.deadline]);
+  let tree: string | null = null;
+  let nudges = 0;
+  /** Results that wait for the answer to the `finish` beside them. */
+  let held: { results: ToolResultPart[]; callId: string } | null = null;
+
+  function stopped(): LoopEnd {
+    if (signals.interrupt.aborted) return { kind: 'interrupted' };
+    return { kind: 'limit', limit: 'wall_time', used: Math.round(ports.elapsedMs()), max: ports.limits.wallTimeMs };
+  }
+
+  /** Why no further answer may be asked for, or null. */
+  function forbidden(): LoopEnd | null {
+    if (signal.aborted) return stopped();
+    const hit = budget.forbidsAnswer(ports.transcript.estimateTokens(), ports.elapsedMs());
+    return hit === null ? null : { kind: 'limit', ...hit };
+  }
+
+  async function run(attempt: number): Promise<LoopEnd> {
+    for (;;) {
+      const stop = forbidden();
+      if (stop !== null) return stop;
+      for (const text of ports.takeSteering()) await ports.transcript.addUser(text, 'steer');
+      if (budget.isLastTurn() && budget.turns > 0) await ports.transcript.addUser(LAST_TURN, 'nudge');
+      const end = await takeTurn(attempt);
+      await budget.warn(ports.emit, ports.elapsedMs());
+      if (end !== null) return end;
+    }
+  }
+
+  /** One model answer with its calls. Returns what ends the loop, or null. */
+  async function takeTurn(attempt: number): Promise<LoopEnd | null> {
+    const startedAt = ports.now();
+    budget.countTurn();
+    const turn = budget.turns;
+    await ports.emit({ type: 'turn.started', turn, attempt, request_sha256: ports.requestDigest(ports.transcript) });
+    const outcome = await ports.model.answer(ports.transcript.request(), {
+      signal,
+      onRetry: (notice) =>
+        ports.emit({
+          type: 'model.retried',
+          attempt: notice.attempt,
+          delay_ms: Math.round(notice.delayMs),
+          reason: notice.reason,
+          ...(notice.httpStatus === undefined ? {} : { http_status: notice.httpStatus }),
+        }),
+    });
+    const duration = () => Math.round(ports.now() - startedAt);
+    if (outcome.kind !== 'answer') {
+      const failure = outcome.kind === 'failed' ? outcome.failure : { code: 'interrupted', message: 'stopped before the answer was complete', retryable: true };
+      budget.countUsage(outcome.usage, 0);
+      const error = { code: failure.code, message: failure.message, retryable: failure.retryable };
+      await ports.emit({ type: 'turn.failed', turn, attempt, usage: outcome.usage, total_usage: budget.usage, duration_ms: duration(), error });
+      return outcome.kind === 'failed' ? { kind: 'model_failed', ...error } : stopped();
+    }
+    const { answer } = outcome;
+    const cost = ports.model.costOf(answer.usage);
+    budget.countUsage(answer.usage, cost);
+    ports.transcript.correctEstimate(answer.usage.input_tokens);
+    await ports.transcript.addAnswer(answer.parts);
+    await emitAnswer(answer, turn, ports);
+    const { end, mayHaveChanged } = await act(answer, turn);
+    const changes = await settleTurn(mayHaveChanged);
+    await ports.emit({ type: 'turn.completed', turn, attempt, usage: answer.usage, total_usage: budget.usage, cost_usd: cost, duration_ms: duration(), snapshot: tree, changes });
+    return end;
+  }
+
+  async function settleTurn(mayHaveChanged: boolean): Promise<FileChange[]> {
+    if (tree !== null && !mayHaveChanged) return [];
+    const snapshot = await ports.snapshot();
+    tree = snapshot.tree;
+    return [...snapshot.changes];
+  }
+
+  /** What follows from an answer: calls, a nudge, or the end. */
+  async function act(answer: Answer, turn: number): Promise<{ end: LoopEnd | null; mayHaveChanged: boolean }> {
+    const calls = answer.parts.filter((part): part is ToolCallPart => part.type === 'tool_call');
+    const text = answer.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n').trim();
+    const quiet = (end: LoopEnd | null) => ({ end, mayHaveChanged: false });
+    if (answer.finish === 'refusal' || answer.finish === 'content_filter') {
+      return quiet({ kind: 'refused', message: text === '' ? `the provider stopped the answer (${answer.finish})` : text });
+    }
+    if (answer.finish === 'length') {
+      if (calls.length > 0) await ports.transcript.addResults(calls.map((part) => ({ callId: part.id, name: part.name, text: CUT, isError: true })));
+      else await ports.transcript.addUser(CUT, 'nudge');
+      return quiet(null);
+    }
+    if (calls.length > 0) {
+      nudges = 0;
+      return takeAnswerCalls(calls, turn);
+    }
+    if (text !== '') return quiet(await finishByText(text));
+    if (nudges >= NUDGES) return quiet({ kind: 'finished', finish: doneWith(''), callId: null, empty: true });
+    nudges++;
+    await ports.transcript.addUser(EMPTY, 'nudge');
+    return quiet(null);
+  }
+
+  async function takeAnswerCalls(calls: readonly ToolCallPart[], turn: number): Promise<{ end: LoopEnd | null; mayHaveChanged: boolean }> {
+    const outcome: CallsOutcome = await takeCalls(calls, turn, { ports, state, signal });
+    const { end } = outcome;
+    if (end?.kind === 'finished' && end.callId !== null) held = { results: outcome.results, callId: end.callId };
+    else if (outcome.results.length > 0) await ports.transcript.addResults(outcome.results);
+    return { end: end ?? (signal.aborted ? stopped() : null), mayHaveChanged: outcome.mayHaveChanged };
+  }
+
+  /** An answer without a call is a `finish`; with an output schema its text has to be the output. */
+  async function finishByText(text: string): Promise<LoopEnd | null> {
+    const finish = doneWith(text);
+    const error = ports.refuseOutput(finish);
+    if (error === null) return { kind: 'finished', finish, callId: null, empty: false };
+    state.refusedOutputs++;
+    if (state.refusedOutputs >= 3) return { kind: 'invalid_output', message: error };
+    await ports.transcript.addUser(error, 'nudge');
+    return null;
+  }
+
+  return {
+    budget,
+    get denials() {
+      return state.denials;
+    },
+    get tree() {
+      return tree;
+    },
+    run,
+    async goOn(evidence) {
+      nudges = 0;
+      if (held === null) {
+        await ports.transcript.addUser(evidence, 'verification');
+        return;
+      }
+      const { results, callId } = held;
+      held = null;
+      await ports.transcript.addResults([...results, { callId, name: 'finish', text: evidence, isError: true }]);
+    },
+  };
+}
+
+function doneWith(summary: string) {
+  return { status: 'done', summary, risks: [], question: null, output: undefined } as const;
+}
+

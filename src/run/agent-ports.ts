@@ -1,0 +1,135 @@
+import { relative, resolve, sep } from 'node:path';
+import { createTranscript, renderFirstMessage, SYSTEM_PROMPT, type Transcript } from '../context/index.ts';
+import type { FileChange } from '../events/index.ts';
+import type { LoopPorts } from '../loop/index.ts';
+import { FRESH_BUDGET } from '../loop/index.ts';
+import { requestDigest } from '../model/index.ts';
+import { createMatcher, decide } from '../policy/index.ts';
+import type { Mount } from '../sandbox/index.ts';
+import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
+import { buildEnvironment } from '../verify/index.ts';
+import { loadInstructions } from './instructions.ts';
+import { planAgentMounts } from './mounts.ts';
+import type { RunContext } from './run-context.ts';
+
+export interface AgentOptions {
+  context: RunContext;
+  tools: readonly Tool[];
+  home: string;
+  agentDeadlineMs: number;
+  takeSteering(): readonly string[];
+  /** Tree that the first turn starts from. */
+  startTree: string;
+}
+
+/** What the agent may touch: the fence, its tools' effects, its context. */
+export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts> {
+  const { context } = options;
+  const { policy, thread, workspace } = context;
+  const transcript = await beginTranscript(options);
+  let lastTree = options.startTree;
+  return {
+    model: context.model,
+    tools: options.tools,
+    toolPorts: createToolPorts(options),
+    policy,
+    transcript,
+    emit: context.emit,
+    nextItemId: context.nextItemId,
+    now: () => performance.now(),
+    decide: (action) =>
+      action.kind === 'command' ? decide(action, policy) : decide({ kind: 'write', path: fromRoot(context, action.path) }, policy),
+    async snapshot() {
+      const tree = await workspace.snapshot();
+      const changes: readonly FileChange[] = tree === lastTree ? [] : await workspace.changedPaths(lastTree, tree);
+      lastTree = tree;
+      return { tree, changes };
+    },
+    openOutput: () => thread.openOutput(),
+    redactStream: () => context.redactor.redactStream(),
+    refuseOutput: (finish) => refuseOutput(finish, context),
+    takeSteering: options.takeSteering,
+    usedBefore: FRESH_BUDGET,
+    requestDigest: (current) => requestDigest(current.request()),
+    limits: policy.limits,
+    elapsedMs: context.elapsedMs,
+    agentDeadlineMs: options.agentDeadlineMs,
+  };
+}
+
+/** A path as the model wrote it (relative to the workspace), as the policy's globs see it (relative to the root). */
+function fromRoot(context: RunContext, path: string): string {
+  return relative(context.workspace.root, resolve(context.workspace.dir, path)).split(sep).join('/');
+}
+
+function createToolPorts({ context, home }: AgentOptions): ToolPorts {
+  const { policy, workspace, thread } = context;
+  const hides = createMatcher(policy.workspace.hide);
+  const protects = createMatcher([...policy.workspace.protect, ...context.mounts.alsoProtected]);
+  const env = buildEnvironment([policy.sandbox.env], context.request.environment);
+  let mounts: readonly Mount[] | null = null;
+  return {
+    workspace: workspace.dir,
+    root: workspace.root,
+    policy,
+    runCommand(command, signal) {
+      mounts ??= planAgentMounts(context.mounts);
+      return context.sandbox.run({ ...command, env, mounts, home, network: policy.sandbox.network }, signal);
+    },
+    async readOutput(outputId, range) {
+      const found = await thread.readOutput(outputId, range);
+      return found === null ? null : { text: found.bytes.toString('utf8'), totalBytes: found.totalBytes };
+    },
+    access: (path) => ({
+      hidden: hides(path) !== null || context.mounts.alsoHidden.includes(resolve(workspace.root, path)),
+      protectedBy: protects(path),
+    }),
+  };
+}
+
+/** With an output schema, `finish` has to bring an output (or a text that is one). */
+function refuseOutput(finish: Finish, { request }: RunContext): string | null {
+  if (request.outputSchema === null) return null;
+  const fault = request.outputSchema.faultOf(outputOf(finish));
+  return fault === null ? null : `the output does not satisfy the schema: ${fault}. Call finish again with a corrected output.`;
+}
+
+/** The output of a `finish`; an answer without a call gives its text. */
+export function outputOf(finish: Finish): unknown {
+  if (finish.output !== undefined) return finish.output;
+  try {
+    return JSON.parse(finish.summary);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+async function beginTranscript({ context, tools }: AgentOptions): Promise<Transcript> {
+  const { policy, request, workspace, thread } = context;
+  const transcript = createTranscript({
+    system: SYSTEM_PROMPT,
+    tools: toolSpecs(tools),
+    cacheKey: thread.id,
+    record: (message, source) =>
+      thread.appendNote({ kind: 'message', turn: 0, source, trusted: source !== 'tool_result' && source !== 'model', message }),
+  });
+  const { network } = policy.sandbox;
+  await transcript.addUser(
+    renderFirstMessage({
+      goal: request.goal,
+      workspace: workspace.dir,
+      checks: policy.verify.checks.map(({ name, run }) => ({ name, run })),
+      write: policy.workspace.write,
+      protect: [],
+      network: network.mode === 'none' ? 'none' : `only ${network.hosts.join(', ')}`,
+      readOnly: policy.sandbox.mode === 'read-only',
+      limits: policy.limits,
+      instructions: policy.context.instructions === 'none' ? [] : await loadInstructions(context),
+      references: request.references,
+      outputSchema: request.outputSchema?.text ?? null,
+    }),
+    'goal',
+  );
+  return transcript;
+}

@@ -1,0 +1,52 @@
+import type { CheckResult, Interruption, Outcome, Result } from '../events/index.ts';
+import { RunBlockedError, UsageError } from '../errors.ts';
+
+/** How the work ended, before the workspace is settled and the result is folded. */
+export interface Conclusion {
+  outcome: Outcome;
+  /** One sentence that a person can act on. */
+  reason: string;
+  /** `finish`, the limit that ended the loop, or null when the loop did not start. */
+  endedBy: string | null;
+  message: string;
+  question: string | null;
+  risks: readonly string[];
+  output: unknown;
+  evidence: Result['evidence'];
+  checks: readonly CheckResult[];
+  error: Result['error'];
+  interruption: Interruption | null;
+}
+
+const PLAIN: Omit<Conclusion, 'outcome' | 'reason'> = {
+  endedBy: null,
+  message: '',
+  question: null,
+  risks: [],
+  output: undefined,
+  evidence: 'none',
+  checks: [],
+  error: undefined,
+  interruption: null,
+};
+
+export function conclude(outcome: Outcome, reason: string, more: Partial<Conclusion> = {}): Conclusion {
+  return { ...PLAIN, ...more, outcome, reason };
+}
+
+/** What an error that ended the run means for its user. Anything unknown is a bug in belay, and said to be one. */
+export function concludeError(error: unknown): Conclusion {
+  if (error instanceof UsageError) {
+    return conclude('usage_error', error.message, { error: { code: error.code, message: error.message, retryable: false } });
+  }
+  if (error instanceof RunBlockedError) {
+    return conclude(error.outcome, error.message, { error: { code: error.outcome, message: error.message, retryable: error.outcome === 'busy' } });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return conclude('internal_error', `a bug in belay: ${message}`, { error: { code: 'internal_error', message, retryable: false } });
+}
+
+export function concludeInterruption(interruption: Interruption): Conclusion {
+  const reason = interruption === 'SIGPIPE' ? 'the reader of stdout went away' : `${interruption} ended the run`;
+  return conclude('interrupted', reason, { interruption });
+}

@@ -1,0 +1,126 @@
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, relative, sep } from 'node:path';
+import { createMatcher, type Policy } from '../policy/index.ts';
+import type { Mount } from '../sandbox/index.ts';
+import { UsageError } from '../errors.ts';
+
+/** Most mounts that one command may need; beyond it the final tree is still judged. */
+const MOST_MOUNTS = 2000;
+
+export interface MountPlan {
+  /** Real path of the repository's root and of the writable folder. */
+  root: string;
+  dir: string;
+  policy: Policy;
+  /** Folders outside `root` that git needs to read (a linked worktree's). */
+  gitDirs: readonly string[];
+  /** Repositories inside the root that are not part of it, relative to the root. */
+  foreign: readonly string[];
+  /** Further paths relative to the root that the agent may not change (the policy file). */
+  alsoProtected: readonly string[];
+  /** Further absolute paths that the agent may not read (holdouts). */
+  alsoHidden: readonly string[];
+}
+
+interface Found {
+  protected: string[];
+  hidden: string[];
+}
+
+/**
+ * Existing paths that the policy protects or hides, outermost first: a folder that matches is not looked into.
+ * `.git` folders are neither listed nor entered.
+ */
+function findPaths(plan: MountPlan): Found {
+  const protects = createMatcher([...plan.policy.workspace.protect, ...plan.alsoProtected]);
+  const hides = createMatcher(plan.policy.workspace.hide);
+  const found: Found = { protected: [], hidden: [] };
+  const pending = [''];
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    for (const entry of readFolder(join(plan.root, path))) {
+      if (entry.name === '.git') continue;
+      const child = path === '' ? entry.name : `${path}/${entry.name}`;
+      const isFolder = entry.isDirectory();
+      if (hides(child) !== null || (isFolder && hides(`${child}/x`) !== null)) found.hidden.push(child);
+      else if (protects(child) !== null || (isFolder && protects(`${child}/x`) !== null && protects(`${child}/x/y`) !== null)) found.protected.push(child);
+      else if (isFolder) pending.push(child);
+    }
+  }
+  return found;
+}
+
+function readFolder(path: string) {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+function isSymlink(path: string): boolean {
+  return lstatSync(path).isSymbolicLink();
+}
+
+function inside(parent: string, path: string): boolean {
+  const rest = relative(parent, path);
+  return rest === '' || (rest !== '..' && !rest.startsWith(`..${sep}`));
+}
+
+function readableMounts(policy: Policy): Mount[] {
+  return policy.sandbox.readable.map((entry): Mount => {
+    const path = entry === '~' || entry.startsWith('~/') ? join(homedir(), entry.slice(1)) : entry;
+    try {
+      const real = realpathSync(path);
+      return { from: real, to: path, access: 'read' };
+    } catch (error) {
+      throw new UsageError(`sandbox.readable: ${entry} does not exist`, { cause: error });
+    }
+  });
+}
+
+/** What an agent's command sees: the repository, writable only where the policy lets it, with protected and hidden paths covered. */
+export function planAgentMounts(plan: MountPlan): Mount[] {
+  const writable = plan.policy.sandbox.mode === 'read-only' ? 'read' : 'write';
+  const read = (path: string): Mount => ({ from: path, to: path, access: 'read' });
+  const found = plan.policy.sandbox.mode === 'off' ? { protected: [], hidden: [] } : findPaths(plan);
+  const covers = [
+    ...(writable === 'write' ? [...found.protected, ...plan.foreign].map((path) => read(join(plan.root, path))) : []),
+    ...found.hidden.map((path): Mount => ({ from: join(plan.root, path), to: join(plan.root, path), access: 'hidden' })),
+    ...plan.alsoHidden.map((path): Mount => ({ from: path, to: path, access: 'hidden' })),
+  ].filter((mount) => !isSymlink(mount.from));
+  return [
+    ...readableMounts(plan.policy),
+    ...(plan.dir === plan.root ? [] : [read(plan.root)]),
+    { from: plan.dir, to: plan.dir, access: writable },
+    ...gitMounts(plan),
+    ...covers.filter((mount) => inside(plan.root, mount.from)).slice(0, MOST_MOUNTS),
+  ];
+}
+
+/** What a check in the workspace sees: hidden paths too (checks and setup may need them). */
+export function planCheckMounts(plan: MountPlan): Mount[] {
+  return [
+    ...readableMounts(plan.policy),
+    ...(plan.dir === plan.root ? [] : [{ from: plan.root, to: plan.root, access: 'read' } satisfies Mount]),
+    { from: plan.dir, to: plan.dir, access: 'write' },
+    ...gitMounts(plan),
+  ];
+}
+
+function gitMounts(plan: MountPlan): Mount[] {
+  const git = join(plan.root, '.git');
+  const own: Mount[] = exists(git) ? [{ from: git, to: git, access: 'read' }] : [];
+  return [...own, ...plan.gitDirs.filter((path) => !inside(plan.root, path)).map((path): Mount => ({ from: path, to: path, access: 'read' }))];
+}
+
+function exists(path: string): boolean {
+  try {
+    return !lstatSync(path).isSymbolicLink();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+

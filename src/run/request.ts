@@ -1,0 +1,49 @@
+import type { ReferenceFile } from '../context/index.ts';
+import type { EventSink } from '../events/index.ts';
+import type { LoadedPolicy } from '../policy/index.ts';
+
+/** One goal and everything that the caller decides about its run. All paths are absolute. */
+export interface RunRequest {
+  version: string;
+  goal: string;
+  policy: LoadedPolicy;
+  /** The folder under work; only it is writable. */
+  workspace: string;
+  references: readonly ReferenceFile[];
+  /** JSON Schema that `finish.output` must satisfy, already parsed and compiled once. */
+  outputSchema: OutputSchema | null;
+  /** Cassette to answer from instead of a model. */
+  replay: string | null;
+  record: string | null;
+  /** Commit that instructions and pristine tests come from; null: HEAD. */
+  trustRef: string | null;
+  ephemeral: boolean;
+  files: OutputFiles;
+  /** The harness's environment: keys are taken from it, children get an allowlist of it. */
+  environment: NodeJS.ProcessEnv;
+  /** Folder for threads and locks; null: from the environment. */
+  stateDir: string | null;
+  /** `discard`: the change is always taken back (a diagnosis, not a delivery). */
+  delivery: 'keep-verified' | 'discard';
+  /** Called when a replayed request differs from the recorded one. */
+  onDrift?(drift: { turn: number; expected: string; actual: string }): void;
+}
+
+export interface OutputSchema {
+  source: string;
+  text: string;
+  /** What is wrong with a value, in words for the model; null when it satisfies the schema. */
+  faultOf(value: unknown): string | null;
+}
+
+export interface OutputFiles {
+  result: string | null;
+  patch: string | null;
+  message: string | null;
+}
+
+export interface RunSinks {
+  /** stdout, in whatever form; its loss interrupts the run. */
+  main: EventSink | null;
+  others: readonly EventSink[];
+}

@@ -1,0 +1,33 @@
+import type { Emit } from '../events/index.ts';
+import type { Redactor } from '../events/index.ts';
+import type { Model } from '../model/index.ts';
+import type { Policy } from '../policy/index.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import type { Thread } from '../thread/index.ts';
+import type { Workspace } from '../workspace/index.ts';
+import type { Homes } from './homes.ts';
+import type { MountPlan } from './mounts.ts';
+import type { RunRequest } from './request.ts';
+
+/** What every step of a prepared run shares. */
+export interface RunContext {
+  request: RunRequest;
+  policy: Policy;
+  emit: Emit;
+  redactor: Redactor;
+  thread: Thread;
+  workspace: Workspace;
+  sandbox: Sandbox;
+  model: Model;
+  homes: Homes;
+  mounts: MountPlan;
+  /** A folder outside the workspace that goes with the run. */
+  scratch: string;
+  /** Aborts when the run is to end at once. */
+  interrupt: AbortSignal;
+  /** Aborts on interruption, and when the whole wall time is over. */
+  stop: AbortSignal;
+  nextItemId(): string;
+  elapsedMs(): number;
+  timeLeftMs(): number;
+}
