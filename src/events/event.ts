@@ -14,7 +14,7 @@ const envelope = {
   run_id: z.string(),
   /** Hex sha-256 of the previous line without its newline; 64 zeros first. */
   prev: Sha256,
-  /** Set when a string was cut to keep the line under 1 MiB: JSON pointer and characters left out. */
+  /** Set when something was cut to keep the line under 1 MiB: JSON pointer, and characters of a string or entries of an array left out. */
   cut: z.array(z.strictObject({ path: z.string(), omitted: Count })).optional(),
 };
 

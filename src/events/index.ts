@@ -1,7 +1,19 @@
 /** events/: the wire contract. Event, item, result and exit-code schemas; the stream that numbers, chains and redacts; sinks. */
+export { type Clock, systemClock } from './clock.ts';
 export { type Emit, Event, type EventBody, type EventSink, type EventType } from './event.ts';
+export {
+  createEventStream,
+  type EventStream,
+  type EventStreamOptions,
+  FIRST_PREV,
+  MAX_LINE_BYTES,
+} from './event-stream.ts';
+export { createFileSink } from './file-sink.ts';
 export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './item.ts';
+export { Job } from './job.ts';
 export { exitCodeOf, type Interruption, Outcome } from './outcome.ts';
+export { type JsonLine, type LineFault, readJsonLines } from './read-json-lines.ts';
+export { createRedactor, type Redactor, type RedactStream, type Secret } from './redactor.ts';
 export {
   ChangedFile,
   Changes,
@@ -14,4 +26,7 @@ export {
   Result,
   Used,
 } from './result.ts';
+export { eventsSchema, jobSchema, resultSchema } from './schemas.ts';
+export { SinkError, type SinkFailure } from './sink-error.ts';
+export { createStreamSink, createStreamWriter, type StreamWriter } from './stream-sink.ts';
 export { addUsage, NO_USAGE, Usage } from './usage.ts';

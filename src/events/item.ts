@@ -48,7 +48,13 @@ export const Item = z.discriminatedUnion('type', [
     omission: Omission.optional(),
     output_id: z.string().optional(),
   }),
-  z.strictObject({ ...common, ...call, type: z.literal('file_change'), changes: z.array(FileChange), error: z.string().optional() }),
+  z.strictObject({
+    ...common,
+    ...call,
+    type: z.literal('file_change'),
+    changes: z.array(FileChange),
+    error: z.string().optional(),
+  }),
   z.strictObject({
     ...common,
     ...call,

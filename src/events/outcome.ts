@@ -45,8 +45,12 @@ const CODES: Record<Exclude<Outcome, 'unchecked' | 'interrupted'>, number> = {
  * The exit code of an outcome. `unchecked` is 0 only where the policy itself says `verify: {checks: []}`;
  * `interrupted` is 128 + the signal's number.
  */
-export function exitCodeOf(outcome: Outcome, how: { checksDeclaredEmpty: boolean; interruption?: Interruption }): number {
+export function exitCodeOf(
+  outcome: Outcome,
+  how: { checksDeclaredEmpty: boolean; interruption?: Interruption },
+): number {
   if (outcome === 'unchecked') return how.checksDeclaredEmpty ? 0 : 3;
-  if (outcome === 'interrupted') return how.interruption === 'SIGTERM' ? 143 : how.interruption === 'SIGPIPE' ? 141 : 130;
+  if (outcome === 'interrupted')
+    return how.interruption === 'SIGTERM' ? 143 : how.interruption === 'SIGPIPE' ? 141 : 130;
   return CODES[outcome];
 }

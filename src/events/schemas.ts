@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import { Event } from './event.ts';
+import { Job } from './job.ts';
+import { Result } from './result.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+/** JSON Schema (2020-12) of one line of the event stream. */
+export function eventsSchema(): JsonSchema {
+  return publish(Event, 'belay event', 'One line of the event stream of belay run.');
+}
+
+/** JSON Schema (2020-12) of the result: what `run.completed` carries and `--result` writes. */
+export function resultSchema(): JsonSchema {
+  return publish(Result, 'belay.result/v1', 'The verdict of one belay run.');
+}
+
+/** JSON Schema (2020-12) of one line of a batch file. */
+export function jobSchema(): JsonSchema {
+  return publish(Job, 'belay job', 'One line of the job file of belay batch.');
+}
+
+function publish(schema: z.ZodType, title: string, description: string): JsonSchema {
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'output', target: 'draft-2020-12' });
+  return { $schema, title, description, ...rest };
+}
