@@ -46,7 +46,7 @@ function urlForms(text: string): string[] {
     form,
     encodeURI(text),
   ];
-  return [...upper, ...upper.map((encoded) => encoded.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()))];
+  return [...upper, ...upper.map((encoded) => encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))];
 }
 
 function hexForms(text: string): string[] {
