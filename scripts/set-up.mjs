@@ -1,4 +1,4 @@
-// What a fresh clone needs before the demo and the tests: packages, a build, and bubblewrap for the sandbox.
+// What a fresh clone needs before the demo and the tests: packages, a build, and the programs of the sandbox.
 // Does only what is missing, and says so in one line each on stderr. Node built-ins only: nothing is installed yet.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
@@ -7,19 +7,17 @@ import { fileURLToPath } from 'node:url';
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** What commands run in, and the package it comes with. */
+const PROGRAMS = { bwrap: 'bubblewrap', bash: 'bash' };
 const INSTALLERS = [
-  {
-    name: 'apt-get',
-    install: ['apt-get', 'install', '-y', '--no-install-recommends', 'bubblewrap'],
-    refresh: ['apt-get', 'update'],
-  },
-  { name: 'dnf', install: ['dnf', 'install', '-y', 'bubblewrap'], refresh: null },
-  { name: 'apk', install: ['apk', 'add', 'bubblewrap'], refresh: ['apk', 'update'] },
+  { name: 'apt-get', install: ['apt-get', 'install', '-y', '--no-install-recommends'], refresh: ['apt-get', 'update'] },
+  { name: 'dnf', install: ['dnf', 'install', '-y'], refresh: null },
+  { name: 'apk', install: ['apk', 'add'], refresh: ['apk', 'update'] },
 ];
 
 /** Makes `root` ready. Returns null, or the one sentence that says what a person has to do. */
 export function setUp(root = checkout) {
-  return checkNode() ?? checkGit() ?? installPackages(root) ?? build(root) ?? installBubblewrap();
+  return checkNode() ?? checkGit() ?? installPackages(root) ?? build(root) ?? installPrograms();
 }
 
 /** For scripts: `setUp`, or the sentence on stderr and exit code 1. */
@@ -64,25 +62,27 @@ function build(root) {
   return step('building (node scripts/build.mjs)', [process.execPath, 'scripts/build.mjs'], root);
 }
 
-function installBubblewrap() {
-  if (process.platform !== 'linux' || exists('bwrap')) return null;
+function installPrograms() {
+  if (process.platform !== 'linux') return null;
+  const packages = Object.entries(PROGRAMS).flatMap(([program, name]) => (exists(program) ? [] : [name]));
+  if (packages.length === 0) return null;
+  const wanted = packages.join(' and ');
   const installer = INSTALLERS.find(({ name }) => exists(name));
-  if (!installer)
-    return "belay's sandbox needs bubblewrap: install your distribution's package `bubblewrap` and start again.";
-  const command = installer.install.join(' ');
+  if (!installer) return `belay's sandbox needs ${wanted}: install it from your distribution and start again.`;
+  const install = [...installer.install, ...packages];
   const isRoot = process.getuid?.() === 0;
   if (!isRoot && run(['sudo', '-n', 'true']).status !== 0) {
-    return `belay's sandbox needs bubblewrap: run \`sudo ${command}\` and start again.`;
+    return `belay's sandbox needs ${wanted}: run \`sudo ${install.join(' ')}\` and start again.`;
   }
   const prefix = isRoot ? [] : ['sudo', '-n'];
-  console.error(`set-up: installing bubblewrap (${[...prefix, command].join(' ')})`);
-  const first = run([...prefix, ...installer.install]);
+  console.error(`set-up: installing ${wanted} (${[...prefix, ...install].join(' ')})`);
+  const first = run([...prefix, ...install]);
   if (first.status === 0) return null;
-  if (!installer.refresh) return failure(command, first);
+  if (!installer.refresh) return failure(install.join(' '), first);
   const refreshed = run([...prefix, ...installer.refresh]);
   if (refreshed.status !== 0) return failure(installer.refresh.join(' '), refreshed);
-  const second = run([...prefix, ...installer.install]);
-  return second.status === 0 ? null : failure(command, second);
+  const second = run([...prefix, ...install]);
+  return second.status === 0 ? null : failure(install.join(' '), second);
 }
 
 function step(title, command, cwd) {

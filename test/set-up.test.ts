@@ -43,6 +43,14 @@ async function makeCheckout(): Promise<string> {
   return root;
 }
 
+/** A PATH with what is needed apart from bubblewrap. */
+async function makeBin(): Promise<string> {
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  for (const name of ['git', 'bash']) await symlink((await execa('which', [name])).stdout, join(bin, name));
+  return bin;
+}
+
 describe('set-up', () => {
   it('installs and builds what is missing, then has nothing to do', async () => {
     const root = await makeCheckout();
@@ -71,14 +79,9 @@ describe('set-up', () => {
     async () => {
       const root = await makeCheckout();
       await setUp(root);
-      const bin = join(folder, 'bin');
-      await mkdir(bin);
-      const { stdout: git } = await execa('which', ['git']);
-      await symlink(git, join(bin, 'git'));
+      const bin = await makeBin();
       const { problem } = await setUp(root, { PATH: bin });
-      expect(problem).toBe(
-        "belay's sandbox needs bubblewrap: install your distribution's package `bubblewrap` and start again.",
-      );
+      expect(problem).toBe("belay's sandbox needs bubblewrap: install it from your distribution and start again.");
     },
   );
 
@@ -87,10 +90,7 @@ describe('set-up', () => {
     async () => {
       const root = await makeCheckout();
       await setUp(root);
-      const bin = join(folder, 'bin');
-      await mkdir(bin);
-      const { stdout: git } = await execa('which', ['git']);
-      await symlink(git, join(bin, 'git'));
+      const bin = await makeBin();
       const log = join(folder, 'log');
       const apt = `#!/bin/sh\necho "$*" >> ${log}\ncase "$1" in install) [ -f ${log}.updated ] ;; update) : > ${log}.updated ;; esac\n`;
       await writeFile(join(bin, 'apt-get'), apt, { mode: 0o755 });
