@@ -1,2 +1,12 @@
 /** tools/: what the model may do. */
-export type * from './tool.ts';
+export { applyPatch } from './apply-patch.ts';
+export type {
+  Finish,
+  OutputSink,
+  Tool,
+  ToolAction,
+  ToolCallContext,
+  ToolDetail,
+  ToolOutcome,
+  ToolPorts,
+} from './tool.ts';

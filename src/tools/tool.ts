@@ -16,9 +16,15 @@ export interface ToolPorts {
   root: string;
   policy: Policy;
   /** Runs an agent's command in the sandbox; `workdir` is absolute and inside `root`. */
-  runCommand(command: { script: string; workdir: string; timeoutMs: number; onOutput(chunk: Buffer): Promise<void> | void }, signal: AbortSignal): Promise<CommandEnd>;
+  runCommand(
+    command: { script: string; workdir: string; timeoutMs: number; onOutput(chunk: Buffer): Promise<void> | void },
+    signal: AbortSignal,
+  ): Promise<CommandEnd>;
   /** Reads of an output that was kept; null when there is none of that id. Offsets in bytes. */
-  readOutput(outputId: string, range: { offset: number; limit: number }): Promise<{ text: string; totalBytes: number } | null>;
+  readOutput(
+    outputId: string,
+    range: { offset: number; limit: number },
+  ): Promise<{ text: string; totalBytes: number } | null>;
   /** Whether the path (relative to `root`, `/` separators) may be read or written by the agent. */
   access(path: string): { hidden: boolean; protectedBy: string | null };
 }
