@@ -1,0 +1,21 @@
+import { lchown, readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * Gives a folder that root laid out to the owner of another one: commands run as that owner and have to be able to write here as
+ * they can there. Nothing to do for a belay that is not root.
+ */
+export async function ownLike(dir: string, model: string): Promise<void> {
+  if (process.geteuid?.() !== 0) return;
+  const { uid, gid } = await stat(model);
+  if (uid !== 0) await own(dir, uid, gid);
+}
+
+async function own(dir: string, uid: number, gid: number): Promise<void> {
+  await lchown(dir, uid, gid);
+  for (const entry of await readdir(dir, { withFileTypes: true })) {
+    const at = path.join(dir, entry.name);
+    if (entry.isDirectory()) await own(at, uid, gid);
+    else await lchown(at, uid, gid);
+  }
+}

@@ -1,0 +1,29 @@
+import { UsageError } from '../errors.ts';
+import type { VerifyPolicy } from '../policy/index.ts';
+import type { Baseline } from './baseline.ts';
+
+/** Laying out a small room and asking git for the difference takes about this long. */
+const ROOM_MS = 250;
+
+/**
+ * Milliseconds that the final round needs at the end of the run, by what its checks took in the baseline: both passes of them, or
+ * one where test files are not put back. 0 without checks.
+ *
+ * Throws a UsageError when the baseline's time twice over is more than what is left: the run could never be verified.
+ */
+export function reserveFor(baseline: Baseline, verify: VerifyPolicy, timeLeftMs: number): number {
+  const due = verify.checks.filter((check) => check.when !== 'attempt').map((check) => check.name);
+  if (due.length === 0) return 0;
+  const onceMs = baseline.runs.filter((run) => due.includes(run.name)).reduce((sum, run) => sum + run.durationMs, 0);
+  if (onceMs * 2 > timeLeftMs)
+    throw new UsageError(
+      `limits.wall_time is too short: the final checks take ${seconds(onceMs)} and may run twice at the end, but only ${seconds(Math.max(0, timeLeftMs))} are left after the baseline; give more time or make checks faster`,
+      { code: 'wall_time_too_short' },
+    );
+  const passes = verify.cleanRoom.pristineTests ? 2 : 1;
+  return Math.min(timeLeftMs, passes * (onceMs + ROOM_MS));
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
