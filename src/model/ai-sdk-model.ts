@@ -1,0 +1,133 @@
+import type { LanguageModelV3, LanguageModelV3StreamPart } from '@ai-sdk/provider';
+import { NO_USAGE, type Usage } from '../events/index.ts';
+import {
+  createPartCollector,
+  dropCutCalls,
+  finishOf,
+  makeCallIdsUnique,
+  type PartCollector,
+  usageOf,
+} from './answer-parts.ts';
+import { createIdleWatch, type IdleWatch } from './idle-watch.ts';
+import type { Answer, AnswerOptions, Model, ModelFailure, ModelOutcome, ModelRequest } from './model.ts';
+import { parseFailure } from './parse-failure.ts';
+import { renderCall } from './render-call.ts';
+import type { Transport } from './transport.ts';
+import type { WireSettings } from './wire.ts';
+
+export interface AiSdkModelOptions extends WireSettings {
+  provider: string;
+  languageModel: Pick<LanguageModelV3, 'doStream'>;
+  transport: Pick<Transport, 'watch'>;
+  /** Idle time between bytes, the first one included. */
+  requestTimeoutMs: number;
+  costOf(usage: Usage): number | null;
+}
+
+/** An error part of the stream, on its way to `parseFailure`. */
+class StreamPartError extends Error {
+  override readonly name = 'StreamPartError';
+}
+
+/** A model of an AI SDK provider (specification V3). One try a call: repeats are `createRetryingModel`'s. */
+export function createAiSdkModel(options: AiSdkModelOptions): Model {
+  const { provider, name, contextWindow, languageModel, transport, requestTimeoutMs, costOf } = options;
+
+  async function answer(request: ModelRequest, { signal, onText }: AnswerOptions): Promise<ModelOutcome> {
+    if (signal.aborted) return { kind: 'aborted', usage: NO_USAGE };
+    const watch = createIdleWatch(requestTimeoutMs, signal);
+    transport.watch(watch.signal, watch.touch);
+    const collector = createPartCollector(onText ?? (() => {}));
+    try {
+      const { stream } = await watch.guard(
+        languageModel.doStream({ ...renderCall(request, options), abortSignal: watch.signal }),
+      );
+      watch.touch();
+      await collect(stream, collector, watch);
+      return settle(collector, request, provider);
+    } catch (error) {
+      const usage = { ...NO_USAGE, requests: 1 };
+      if (signal.aborted) return { kind: 'aborted', usage };
+      return {
+        kind: 'failed',
+        failure: watch.isStalled ? stalled(provider, requestTimeoutMs) : failureOf(error, request),
+        usage,
+      };
+    } finally {
+      watch.stop();
+    }
+  }
+
+  function failureOf(error: unknown, request: ModelRequest): ModelFailure {
+    const isNearWindow = contextWindow !== null && charactersOf(request) / 4 > contextWindow * 0.8;
+    return parseFailure(error instanceof StreamPartError ? error.cause : error, {
+      provider,
+      isNearWindow,
+      nowMs: Date.now(),
+    });
+  }
+
+  return { provider, name, contextWindow, answer, costOf };
+}
+
+async function collect(
+  stream: ReadableStream<LanguageModelV3StreamPart>,
+  collector: PartCollector,
+  watch: IdleWatch,
+): Promise<void> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await watch.guard(reader.read());
+      if (done) return;
+      watch.touch();
+      if (value.type === 'error') throw new StreamPartError('the stream carried an error', { cause: value.error });
+      collector.add(value);
+    }
+  } finally {
+    // The source may be gone already; why is known from the error that led here.
+    reader.cancel().catch(() => {});
+  }
+}
+
+function settle({ finish, take }: PartCollector, request: ModelRequest, provider: string): ModelOutcome {
+  // Some SDK providers end a stream that broke off with a finish of their own, which has no reason of the provider's.
+  if (finish === null || (finish.reason.unified === 'other' && finish.reason.raw === undefined)) {
+    const failure = { code: 'network', message: `${provider}: the answer broke off before its end`, retryable: true };
+    return { kind: 'failed', failure, usage: { ...NO_USAGE, requests: 1 } };
+  }
+  const usage = usageOf(finish.usage);
+  if (finish.reason.raw === 'model_context_window_exceeded') {
+    const failure = {
+      code: 'context_too_long',
+      message: `${provider}: the model's window was full before the answer was done`,
+      retryable: false,
+    };
+    return { kind: 'failed', failure, usage };
+  }
+  if (finish.reason.unified === 'error') {
+    const failure = {
+      code: 'malformed',
+      message: `${provider} ended the answer with ${finish.reason.raw ?? 'an error'}`,
+      retryable: true,
+    };
+    return { kind: 'failed', failure, usage };
+  }
+  const reason = finishOf(finish.reason);
+  const answer: Answer = { parts: makeCallIdsUnique(dropCutCalls(take(), reason), request), finish: reason, usage };
+  return { kind: 'answer', answer };
+}
+
+function stalled(provider: string, idleMs: number): ModelFailure {
+  return { code: 'stalled', message: `${provider} sent nothing for ${idleMs} ms`, retryable: true };
+}
+
+function charactersOf({ system, messages }: ModelRequest): number {
+  let count = system.length;
+  for (const message of messages) {
+    if (message.role === 'user') count += message.text.length;
+    else if (message.role === 'tool') for (const { text } of message.results) count += text.length;
+    else for (const part of message.parts) count += part.type === 'tool_call' ? part.input.length : part.text.length;
+  }
+  return count;
+}

@@ -1,0 +1,188 @@
+import type {
+  LanguageModelV3FinishReason,
+  LanguageModelV3StreamPart,
+  LanguageModelV3Usage,
+  SharedV3ProviderMetadata,
+} from '@ai-sdk/provider';
+import type { Usage } from '../events/index.ts';
+import type {
+  AnswerPart,
+  FinishReason,
+  ModelRequest,
+  ProviderState,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+} from './model.ts';
+import { parseToolInput } from './tool-input.ts';
+
+interface OpenCall {
+  part: ToolCallPart;
+  isComplete: boolean;
+}
+
+export interface Finish {
+  reason: LanguageModelV3FinishReason;
+  usage: LanguageModelV3Usage;
+}
+
+/** Gathers the parts of one streamed answer in the order in which they began. */
+export interface PartCollector {
+  add(part: LanguageModelV3StreamPart): void;
+  /** null until the provider said that the answer is over. */
+  readonly finish: Finish | null;
+  take(): AnswerPart[];
+}
+
+export function createPartCollector(onText: (text: string) => void): PartCollector {
+  const parts: (TextPart | ReasoningPart | OpenCall)[] = [];
+  const open = {
+    text: new Map<string, TextPart | ReasoningPart>(),
+    reasoning: new Map<string, TextPart | ReasoningPart>(),
+    call: new Map<string, OpenCall>(),
+  };
+  let finish: Finish | null = null;
+
+  function begin(type: 'text' | 'reasoning', id: string): TextPart | ReasoningPart {
+    const part: TextPart | ReasoningPart = { type, text: '' };
+    parts.push(part);
+    open[type].set(id, part);
+    return part;
+  }
+  function call(id: string, name: string): OpenCall {
+    const known = open.call.get(id);
+    if (known !== undefined && !known.isComplete) return known;
+    const fresh: OpenCall = { part: { type: 'tool_call', id, name, input: '' }, isComplete: false };
+    parts.push(fresh);
+    open.call.set(id, fresh);
+    return fresh;
+  }
+  function extend(
+    type: 'text' | 'reasoning',
+    part: { id: string; providerMetadata?: SharedV3ProviderMetadata },
+    delta: string,
+  ): void {
+    const target = open[type].get(part.id) ?? begin(type, part.id);
+    target.text += delta;
+    keepState(target, part.providerMetadata);
+  }
+
+  return {
+    get finish() {
+      return finish;
+    },
+    add(part) {
+      switch (part.type) {
+        case 'text-start':
+          keepState(begin('text', part.id), part.providerMetadata);
+          break;
+        case 'text-delta':
+          extend('text', part, part.delta);
+          if (part.delta !== '') onText(part.delta);
+          break;
+        case 'text-end':
+          extend('text', part, '');
+          break;
+        case 'reasoning-start':
+          keepState(begin('reasoning', part.id), part.providerMetadata);
+          break;
+        case 'reasoning-delta':
+          extend('reasoning', part, part.delta);
+          break;
+        case 'reasoning-end':
+          extend('reasoning', part, '');
+          break;
+        case 'tool-input-start':
+          if (part.providerExecuted !== true) keepState(call(part.id, part.toolName).part, part.providerMetadata);
+          break;
+        case 'tool-call': {
+          if (part.providerExecuted === true) break;
+          const target = call(part.toolCallId, part.toolName);
+          target.isComplete = true;
+          target.part.name = part.toolName;
+          // A call without arguments is an empty object on every wire, whatever the server sent for it.
+          target.part.input = part.input.trim() === '' ? '{}' : part.input;
+          keepState(target.part, part.providerMetadata);
+          break;
+        }
+        case 'finish':
+          finish = { reason: part.finishReason, usage: part.usage };
+          break;
+        default:
+          break;
+      }
+    },
+    take() {
+      return parts.flatMap((part): AnswerPart[] => {
+        if ('part' in part) return part.isComplete ? [part.part] : [];
+        return part.text === '' && part.state === undefined ? [] : [part];
+      });
+    },
+  };
+}
+
+/** The provider's latest word on a part counts; the SDK goes on changing some of these objects, hence the copy. */
+function keepState(part: { state?: ProviderState }, metadata: SharedV3ProviderMetadata | undefined): void {
+  if (metadata !== undefined && Object.keys(metadata).length > 0) part.state = structuredClone(metadata);
+}
+
+/**
+ * A call that was cut at the output limit is left out of the answer: its text is broken, it must never run, and a wire would
+ * want a result for it. A call before the cut that is whole stays, and gets a result like any other.
+ */
+export function dropCutCalls(parts: readonly AnswerPart[], finish: FinishReason): AnswerPart[] {
+  if (finish !== 'length') return [...parts];
+  return parts.filter((part) => part.type !== 'tool_call' || parseToolInput(part.input) !== null);
+}
+
+/** Some servers number their calls anew in each answer, or not at all; ids are unique in a thread, so a taken one gets a suffix. */
+export function makeCallIdsUnique(parts: readonly AnswerPart[], request: ModelRequest): AnswerPart[] {
+  if (!parts.some((part) => part.type === 'tool_call')) return [...parts];
+  const taken = new Set(
+    request.messages.flatMap((message) =>
+      message.role === 'assistant' ? message.parts.map((part) => (part.type === 'tool_call' ? part.id : '')) : [],
+    ),
+  );
+  taken.add('');
+  return parts.map((part) => {
+    if (part.type !== 'tool_call') return part;
+    let id = part.id;
+    for (let n = 1; taken.has(id); n += 1) id = `${part.id || 'call'}_${n}`;
+    taken.add(id);
+    return id === part.id ? part : { ...part, id };
+  });
+}
+
+/** Refusals come as the provider's own stop reason, or (OpenAI) as refusal text before an ordinary stop. */
+export function finishOf({ unified, raw }: LanguageModelV3FinishReason): FinishReason {
+  switch (unified) {
+    case 'stop':
+    case 'length':
+      return unified;
+    case 'tool-calls':
+      return 'tool_calls';
+    case 'content-filter':
+      return raw === undefined || raw === 'stop' || raw === 'refusal' ? 'refusal' : 'content_filter';
+    case 'error':
+    case 'other':
+      return 'other';
+  }
+}
+
+export function usageOf({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
+  const input = countOf(inputTokens.total);
+  const output = countOf(outputTokens.total);
+  return {
+    input_tokens: input,
+    cached_input_tokens: Math.min(countOf(inputTokens.cacheRead), input),
+    output_tokens: output,
+    reasoning_tokens: Math.min(countOf(outputTokens.reasoning), output),
+    requests: 1,
+    retries: 0,
+  };
+}
+
+/** Servers have sent NaN, negative and fractional counts. */
+function countOf(tokens: number | undefined): number {
+  return tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? Math.floor(tokens) : 0;
+}

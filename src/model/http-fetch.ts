@@ -1,0 +1,59 @@
+import http from 'node:http';
+import https from 'node:https';
+import { TransportError } from './transport-error.ts';
+import { createWatchedBody } from './watched-body.ts';
+
+export interface SendOptions {
+  method: string;
+  headers: Record<string, string>;
+  body: string | Uint8Array | undefined;
+  signal: AbortSignal | undefined;
+  onBytes(): void;
+  /** Certificate authorities beside Node's own, PEM. */
+  ca: readonly string[] | undefined;
+}
+
+/**
+ * One request over node:http. The global `fetch` takes some 30 ms more for its first request and follows redirects; here a
+ * redirect is an answer like any other, so that a key never goes to a host that the policy did not name.
+ */
+export function sendHttp(url: URL, options: SendOptions): Promise<Response> {
+  return send(url, options, undefined);
+}
+
+function send(url: URL, options: SendOptions, agent: false | undefined): Promise<Response> {
+  const { method, headers, body, signal, ca } = options;
+  const { request } = url.protocol === 'https:' ? https : http;
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      method,
+      headers,
+      ...(signal ? { signal } : {}),
+      ...(ca ? { ca: [...ca] } : {}),
+      ...(agent === false ? { agent } : {}),
+    });
+    sent.on('response', (response) => {
+      options.onBytes();
+      resolve(renderResponse(response, url, options));
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // A kept connection that the server had closed meanwhile: nothing of the request was taken, a fresh one serves it.
+      if (sent.reusedSocket && error.code === 'ECONNRESET' && agent === undefined)
+        return resolve(send(url, options, false));
+      reject(signal?.aborted === true ? error : new TransportError(url.host, error));
+    });
+    sent.end(body);
+  });
+}
+
+function renderResponse(response: http.IncomingMessage, url: URL, { onBytes }: SendOptions): Response {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(response.headers)) {
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);
+  }
+  const status = response.statusCode ?? 0;
+  const isEmpty = status === 204 || status === 304;
+  if (isEmpty) response.resume();
+  const body = isEmpty ? null : createWatchedBody(response, url.host, onBytes);
+  return new Response(body, { status, statusText: response.statusMessage ?? '', headers });
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type {
+  JSONObject,
+  LanguageModelV3CallOptions,
+  LanguageModelV3FunctionTool,
+  SharedV3ProviderOptions,
+} from '@ai-sdk/provider';
+import type { ModelRequest, ToolSpec } from './model.ts';
+import { anthropicThinking, googleThinking, isAdaptiveClaude } from './reasoning-options.ts';
+import { renderPrompt } from './render-prompt.ts';
+import type { WireSettings } from './wire.ts';
+
+/** One request in the AI SDK's form. Nothing volatile: equal requests give equal bytes. */
+export function renderCall(request: ModelRequest, settings: WireSettings): LanguageModelV3CallOptions {
+  const tools = request.tools.map((tool) => renderTool(tool, settings));
+  const maxOutputTokens = request.maxOutputTokens ?? defaultMaxOutputTokens(settings);
+  return {
+    prompt: renderPrompt(request, settings.wire),
+    ...(tools.length > 0 ? { tools, toolChoice: { type: 'auto' as const } } : {}),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    providerOptions: renderOptions(request, settings),
+  };
+}
+
+function renderTool(tool: ToolSpec, { wire }: WireSettings): LanguageModelV3FunctionTool {
+  // OpenAI turns a schema without `strict` into a strict one where it can, which makes optional properties required.
+  const strict = wire === 'openai-responses' || wire === 'openai-chat' ? { strict: false } : {};
+  return { type: 'function', name: tool.name, description: tool.description, inputSchema: tool.inputSchema, ...strict };
+}
+
+/**
+ * Only Anthropic demands a number, and refuses one that does not fit beside the input. A tenth of the window leaves room
+ * until compaction; models that think within the same number get the 32,000 of Anthropic's own agent.
+ */
+function defaultMaxOutputTokens({ wire, name, reasoningEffort, contextWindow }: WireSettings): number | undefined {
+  if (wire !== 'anthropic') return undefined;
+  const thinksWithin = reasoningEffort !== null && isAdaptiveClaude(name);
+  return thinksWithin ? 32_000 : Math.min(32_000, Math.floor((contextWindow ?? 200_000) / 10));
+}
+
+function renderOptions(request: ModelRequest, { wire, name, reasoningEffort }: WireSettings): SharedV3ProviderOptions {
+  // Names that the SDK does not know as reasoning models are such when the policy gives an effort.
+  const effort: JSONObject = reasoningEffort === null ? {} : { reasoningEffort, forceReasoning: true };
+  const isCodex = name.includes('codex') ? { forceReasoning: true } : {};
+  switch (wire) {
+    case 'openai-responses':
+      // For reasoning models the SDK adds `include: [reasoning.encrypted_content]` when nothing is stored; others refuse it.
+      // Summaries need a verified organisation, so they are asked for only with an explicit effort.
+      return {
+        openai: {
+          store: false,
+          promptCacheKey: cacheKeyOf(request),
+          ...isCodex,
+          ...effort,
+          ...(reasoningEffort === null || reasoningEffort === 'none' ? {} : { reasoningSummary: 'auto' }),
+        },
+      };
+    case 'openai-chat':
+      return { openai: { promptCacheKey: cacheKeyOf(request), ...effort } };
+    case 'openai-compatible':
+      return reasoningEffort === null ? {} : { openaiCompatible: { reasoningEffort } };
+    case 'anthropic':
+      // Unvalidated argument streaming is off: it trades valid JSON for latency that nobody here watches.
+      return {
+        anthropic: {
+          toolStreaming: false,
+          ...(reasoningEffort === null ? {} : anthropicThinking(name, reasoningEffort)),
+        },
+      };
+    case 'google':
+      return reasoningEffort === null ? {} : { google: { thinkingConfig: googleThinking(name, reasoningEffort) } };
+    case 'other':
+      return {};
+  }
+}
+
+/** OpenAI takes at most 64 characters. */
+function cacheKeyOf({ cacheKey }: ModelRequest): string {
+  return cacheKey.length <= 64 ? cacheKey : createHash('sha256').update(cacheKey).digest('hex');
+}
