@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import type { Io } from './command.ts';
 import { COMMANDS, LATER } from './commands/index.ts';
 import type { OptionTable } from './options.ts';
+import { print } from './print.ts';
 import { readOptions } from './read-options.ts';
 
 declare const BELAY_VERSION: string;
@@ -71,20 +72,14 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     await parser.parseAsync([...argv], {}, (_error, _parsed, output) => {
       shown = output;
     });
-    if (shown !== '') await write(io.stdout, `${shown}\n`);
+    if (shown !== '') await print(io.stdout, `${shown}\n`);
     return exitCode;
   } catch (error) {
     if (error instanceof UsageError) {
-      await write(io.stderr, `belay: ${error.message}\n`);
+      await print(io.stderr, `belay: ${error.message}\n`);
       return 2;
     }
-    await write(io.stderr, `belay: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    await print(io.stderr, `belay: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return 1;
   }
-}
-
-function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    stream.write(text, () => resolve());
-  });
 }

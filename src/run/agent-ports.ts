@@ -7,7 +7,7 @@ import { requestDigest } from '../model/index.ts';
 import { createMatcher, decide } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
-import { buildEnvironment } from '../verify/index.ts';
+import { buildEnvironment } from './environment.ts';
 import { loadInstructions } from './instructions.ts';
 import { planAgentMounts } from './mounts.ts';
 import type { RunContext } from './run-context.ts';

@@ -3,7 +3,7 @@ import { createHeadTailBuffer } from '../context/index.ts';
 import type { Item } from '../events/index.ts';
 import type { SetupStep } from '../policy/index.ts';
 import type { Mount, SandboxedCommand } from '../sandbox/index.ts';
-import { buildEnvironment } from '../verify/index.ts';
+import { buildEnvironment } from './environment.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Where setup runs: the workspace, or a clean room that needs its dependencies again. */
@@ -45,7 +45,7 @@ async function runStep(step: SetupStep, context: RunContext, place: SetupPlace):
     home: place.home,
     network: step.network,
     timeoutMs: Math.min(step.timeoutMs, context.timeLeftMs()),
-    onOutput: (chunk) => output.write(redactor.write(chunk)),
+    onOutput: (chunk) => output.write(redactor.push(chunk)),
   };
   const end = await context.sandbox.run(command, context.stop);
   output.write(redactor.end());

@@ -1,0 +1,17 @@
+import type { Result } from '../events/index.ts';
+import type { RunHandle } from '../run/index.ts';
+import type { Io } from './command.ts';
+
+/** Turns signals into interruptions while a run is under way. */
+export async function guardRun(run: RunHandle, io: Pick<Io, 'on' | 'off'>): Promise<Result> {
+  const onInt = () => run.interrupt('SIGINT');
+  const onTerm = () => run.interrupt('SIGTERM');
+  io.on('SIGINT', onInt);
+  io.on('SIGTERM', onTerm);
+  try {
+    return await run.result;
+  } finally {
+    io.off('SIGINT', onInt);
+    io.off('SIGTERM', onTerm);
+  }
+}

@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { UsageError } from '../errors.ts';
+import type { OutputSchema } from '../run/index.ts';
+
+const MOST_BYTES = 262_144;
+const SchemaObject = z.record(z.string(), z.unknown());
+
+/** A JSON Schema (draft 2020-12) for the final answer, compiled once. */
+export async function loadOutputSchema(path: string): Promise<OutputSchema> {
+  const text = await readSchema(path);
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const ajv = new Ajv2020({ allErrors: true, strict: false, logger: false });
+  let validate: ReturnType<typeof ajv.compile>;
+  try {
+    validate = ajv.compile(SchemaObject.parse(JSON.parse(text)));
+  } catch (error) {
+    throw new UsageError(`${path}: no usable JSON Schema: ${error instanceof z.ZodError ? 'it is no object' : describe(error)}`, { cause: error });
+  }
+  return {
+    source: path,
+    text,
+    faultOf: (value) => (validate(value) ? null : ajv.errorsText(validate.errors, { dataVar: 'output' })),
+  };
+}
+
+async function readSchema(path: string): Promise<string> {
+  try {
+    const text = await readFile(path, 'utf8');
+    if (text.length > MOST_BYTES) throw new UsageError(`${path}: the schema is larger than ${MOST_BYTES} bytes`);
+    return text;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`--output-schema: cannot read ${path}: ${describe(error)}`, { cause: error });
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

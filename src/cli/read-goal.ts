@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { UsageError } from '../errors.ts';
+
+/** A goal is words, not data; references go through --context. */
+const MOST_BYTES = 1_048_576;
+
+export interface GoalSources {
+  /** The argument; `-` means stdin. */
+  word: string | null;
+  file: string | null;
+  stdin: Readable;
+}
+
+/** The goal's text. stdin is read only when the argument is `-`. Bad UTF-8, an empty or a huge goal is a usage error. */
+export async function readGoal({ word, file, stdin }: GoalSources): Promise<string> {
+  if (word !== null && file !== null) throw new UsageError('give the goal as an argument or by --goal-file, not both');
+  if (file !== null) return decode(await readGoalFile(file), `--goal-file ${file}`);
+  if (word === '-') return decode(await readAll(stdin), 'stdin');
+  if (word === null) throw new UsageError("there is no goal: belay run 'the goal', --goal-file F, or - to read it from stdin");
+  return refuseBlank(word, 'the goal');
+}
+
+async function readGoalFile(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new UsageError(`--goal-file: cannot read ${path} (${error instanceof Error ? error.message : String(error)})`, { cause: error });
+  }
+}
+
+async function readAll(stdin: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stdin) {
+    const buffer = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
+    bytes += buffer.length;
+    if (bytes > MOST_BYTES) throw new UsageError(`the goal on stdin is longer than ${MOST_BYTES} bytes`);
+    chunks.push(buffer);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decode(bytes: Buffer, source: string): string {
+  if (bytes.length > MOST_BYTES) throw new UsageError(`${source}: the goal is longer than ${MOST_BYTES} bytes`);
+  try {
+    return refuseBlank(new TextDecoder('utf-8', { fatal: true }).decode(bytes), source);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${source}: the goal is not valid UTF-8`, { cause: error });
+  }
+}
+
+function refuseBlank(text: string, source: string): string {
+  if (text.trim() === '') throw new UsageError(`${source}: the goal is empty`);
+  return text;
+}

@@ -1,0 +1,26 @@
+import { rm } from 'node:fs/promises';
+import type { CheckPorts } from '../verify/index.ts';
+import { buildEnvironment } from './environment.ts';
+import type { RunContext } from './run-context.ts';
+
+/** What checks need of the run: each has a HOME of its own, as setup left it. */
+export function createCheckPorts(context: RunContext): CheckPorts {
+  const { policy, sandbox, emit, nextItemId, timeLeftMs, homes, redactor } = context;
+  return {
+    sandbox,
+    emit,
+    nextItemId,
+    timeLeftMs,
+    environment: (rules) => buildEnvironment([policy.sandbox.env, rules], context.request.environment),
+    network: policy.sandbox.network,
+    outputBytes: policy.limits.outputBytes,
+    async openHome() {
+      const dir = await homes.copy('check');
+      return { dir, close: () => rm(dir, { recursive: true, force: true }) };
+    },
+    redactStream() {
+      const stream = redactor.redactStream();
+      return { write: (chunk) => stream.push(chunk), end: () => stream.end() };
+    },
+  };
+}

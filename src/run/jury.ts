@@ -1,0 +1,139 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createMatcher } from '../policy/index.ts';
+import {
+  type Baseline,
+  createRooms,
+  type Holdouts,
+  judge,
+  type Place,
+  renderEvidence,
+  type Round,
+  type Rooms,
+  type RoomSetup,
+  RUNNER_CONFIGS,
+  runAttemptRound,
+  runFinalRound,
+  type Verdict,
+} from '../verify/index.ts';
+import { captureCarry, isManifestOrLock, judgeScope, layCarry, type TreeId } from '../workspace/index.ts';
+import { RunBlockedError } from '../errors.ts';
+import { createCheckPorts } from './check-ports.ts';
+import { planCheckMounts } from './mounts.ts';
+import type { RunContext } from './run-context.ts';
+import { runSetup } from './setup.ts';
+
+export interface JuryVerdict extends Verdict {
+  /** What the agent is told when it may try again; null when trying again cannot help or must not be told. */
+  feedback: string | null;
+}
+
+/** Judges the tree as the agent left it: scope first, then the checks in the workspace, then the clean room. */
+export interface Jury {
+  /** `limited`: a limit ended the agent, so only the deciding round runs. */
+  judge(about: { attempt: number; baseline: Baseline; limited: boolean }): Promise<JuryVerdict>;
+  close(): Promise<void>;
+}
+
+export interface JuryOptions {
+  context: RunContext;
+  /** The tree as setup left it. */
+  start: TreeId;
+  holdouts: Holdouts;
+}
+
+export async function createJury({ context, start, holdouts }: JuryOptions): Promise<Jury> {
+  const { policy, workspace } = context;
+  const { verify } = policy;
+  const ports = createCheckPorts(context);
+  const rounds: Round[] = [];
+  const rooms = verify.checks.length === 0 ? null : await openRooms({ context, start, holdouts });
+  const tests = createMatcher(policy.workspace.tests);
+  const configs = createMatcher(RUNNER_CONFIGS);
+  const matches = { test: (path: string) => tests(path) !== null, config: (path: string) => configs(path) !== null, manifest: isManifestOrLock };
+  const pristine = context.request.trustRef ?? workspace.base.commit ?? start;
+
+  async function runRounds(tree: TreeId, about: { attempt: number; baseline: Baseline; limited: boolean }): Promise<void> {
+    if (rooms === null) return;
+    const { attempt, baseline } = about;
+    let attempted: TreeId | null = null;
+    if (!about.limited) {
+      const place = { root: workspace.root, dir: workspace.dir, mounts: planCheckMounts(context.mounts), phase: 'verify' } as const;
+      const round = await runAttemptRound({ workspace, place, ports, verify, baseline, attempt }, context.stop);
+      rounds.push(round);
+      if (round.status !== 'passed') return;
+      attempted = tree;
+    }
+    rounds.push(await runFinalRound({ workspace, rooms, ports, verify, baseline, attempt, tree, base: start, pristine, attempted, matches }, context.stop));
+  }
+
+  return {
+    async judge(about) {
+      const tree = await workspace.snapshot();
+      const change = await workspace.diff(start, tree);
+      const violations = judgeScope(change.files, policy, context.mounts.alsoProtected);
+      const before = rounds.length;
+      if (violations.length === 0) await runRounds(tree, about);
+      const last = rounds.length > before ? rounds.at(-1) : undefined;
+      if (last?.status === 'blocked') throw new RunBlockedError('sandbox_unavailable', last.reason ?? 'the sandbox gave way');
+      const verdict = judge({ verify, baseline: about.baseline, rounds, tree, violations: violations.map(({ reason }) => reason) });
+      return { ...(await proven(verdict, { context, change, tree })), feedback: feedbackOf(verdict, last, violations) };
+    },
+    close: async () => {},
+  };
+}
+
+/** A verified patch has to give the verified tree when it is applied to a fresh checkout of its base. */
+async function proven(verdict: Verdict, { context, change, tree }: { context: RunContext; change: { patch: Buffer }; tree: TreeId }): Promise<Verdict> {
+  if (verdict.outcome !== 'verified' || (await context.workspace.proves(change.patch, tree))) return verdict;
+  return { ...verdict, outcome: 'unverified', reason: 'the patch does not give the verified tree on a fresh checkout of its base' };
+}
+
+function feedbackOf(verdict: Verdict, last: Round | undefined, violations: readonly { reason: string }[]): string | null {
+  if (verdict.outcome === 'verified' || verdict.outcome === 'unchecked') return null;
+  if (violations.length > 0) return `The change breaks the policy, so it was not checked. Undo what breaks it, then finish again:\n${violations.map(({ reason }) => `- ${reason}`).join('\n')}`;
+  if (last === undefined || last.status === 'passed') return `The work is not verified: ${verdict.reason}.`;
+  if (last.status !== 'failed') return null;
+  const secret = last.cleanRoom && last.runs.some((run) => run.output === null);
+  return secret ? null : renderEvidence(last);
+}
+
+async function openRooms({ context, holdouts }: JuryOptions): Promise<Rooms> {
+  const { policy, workspace, scratch } = context;
+  const { carry, freeze } = policy.verify.cleanRoom;
+  const paths = carry === 'auto' ? await workspace.ignoredPaths() : carry;
+  const isFrozen = createMatcher(freeze);
+  const kept = join(scratch, 'carry');
+  const frozen = join(scratch, 'carry-frozen');
+  await mkdir(kept, { recursive: true });
+  await mkdir(frozen, { recursive: true });
+  await captureCarry({ from: workspace.root, to: kept, paths: paths.filter((path) => isFrozen(path.replace(/\/$/, '')) === null) });
+  const mounted = context.sandbox.status.tier === 'bubblewrap';
+  const frozenPaths = paths.filter((path) => isFrozen(path.replace(/\/$/, '')) !== null);
+  if (!mounted) await captureCarry({ from: workspace.root, to: frozen, paths: frozenPaths });
+  return createRooms({
+    workspace,
+    tier: context.sandbox.status.tier,
+    scratch,
+    async layCarry(roomRoot, what) {
+      await layCarry({ from: kept, to: roomRoot });
+      if (!what.frozen) return;
+      if (mounted) await captureCarry({ from: workspace.root, to: roomRoot, paths: frozenPaths });
+      else await layCarry({ from: frozen, to: roomRoot });
+    },
+    freeze: frozenPaths,
+    holdouts: holdouts.overlays,
+    mounts: planCheckMounts(context.mounts).filter((mount) => mount.access === 'read' && !mount.from.startsWith(workspace.root)),
+    runSetup: (place) => rerunSetup(context, place),
+  });
+}
+
+async function rerunSetup(context: RunContext, place: Place): Promise<RoomSetup> {
+  try {
+    await runSetup(context, { dir: place.dir, mounts: place.mounts, home: await context.homes.copy('room') });
+    return context.stop.aborted ? { kind: 'cancelled' } : { kind: 'done' };
+  } catch (error) {
+    if (error instanceof RunBlockedError) return { kind: 'failed', reason: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import {
+  createEventStream,
+  type Emit,
+  type EventSink,
+  type EventStream,
+  type Interruption,
+  type Redactor,
+  type Result,
+  SinkError,
+  systemClock,
+} from '../events/index.ts';
+import type { RunSinks } from './request.ts';
+
+/** Time that sinks get after an interruption: a reader that stopped reading must not hold the run. */
+const GRACE_MS = 1_000;
+
+/** One run's identity, clock, signals and stream. */
+export interface Session {
+  readonly runId: string;
+  readonly startedAt: Date;
+  /** Aborts with the first interruption. */
+  readonly interrupt: AbortSignal;
+  interruption(): Interruption | null;
+  elapsedMs(): number;
+  nextItemId(): string;
+  /** Opens the stream; nothing can be emitted before. `extra` are sinks of the run's own (the thread). */
+  open(redactor: Redactor, extra: readonly EventSink[]): EventStream;
+  /** Emits on the open stream. */
+  emit: Emit;
+  /** The result as it was emitted, cut and redacted. */
+  emitted(): Result | null;
+  close(): Promise<void>;
+}
+
+export interface SessionControl {
+  session: Session;
+  interrupt(why: Interruption): void;
+}
+
+/** Gives up on a sink that does not take its line within the grace after an interruption. */
+function withGrace(sink: EventSink, interrupt: AbortSignal): EventSink {
+  const orGone = async (step: Promise<void>): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort: (() => void) | undefined;
+    const gone = new Promise<never>((_, reject) => {
+      const arm = () => {
+        timer = setTimeout(() => reject(new SinkError('a sink', new Error('its reader has stopped reading'))), GRACE_MS);
+      };
+      if (interrupt.aborted) arm();
+      else {
+        onAbort = arm;
+        interrupt.addEventListener('abort', arm, { once: true });
+      }
+    });
+    try {
+      await Promise.race([step, gone]);
+    } finally {
+      clearTimeout(timer);
+      if (onAbort) interrupt.removeEventListener('abort', onAbort);
+    }
+  };
+  return { write: (line, event) => orGone(sink.write(line, event)), close: () => orGone(sink.close()) };
+}
+
+export function createSession(sinks: RunSinks): SessionControl {
+  const controller = new AbortController();
+  const startedAt = new Date();
+  const start = performance.now();
+  const runId = `r_${Date.now().toString(36)}_${randomBytes(5).toString('hex')}`;
+  let why: Interruption | null = null;
+  let items = 0;
+  let stream: EventStream | null = null;
+  let result: Result | null = null;
+
+  function interrupt(reason: Interruption): void {
+    if (why !== null) return;
+    why = reason;
+    controller.abort(reason);
+  }
+
+  const main = sinks.main === null ? null : withGrace(sinks.main, controller.signal);
+  const keepResult: EventSink = {
+    async write(_line, event) {
+      if (event.type === 'run.completed') result = event.result;
+    },
+    async close() {},
+  };
+
+  const session: Session = {
+    runId,
+    startedAt,
+    interrupt: controller.signal,
+    interruption: () => why,
+    elapsedMs: () => performance.now() - start,
+    nextItemId: () => `item_${items++}`,
+    open(redactor, extra) {
+      const others = sinks.others.map((sink) => withGrace(sink, controller.signal));
+      stream = createEventStream({
+        runId,
+        redactor,
+        clock: systemClock,
+        sinks: [keepResult, ...extra, ...others, ...(main === null ? [] : [main])],
+        onSinkFailed(sink) {
+          if (sink === main) interrupt('SIGPIPE');
+        },
+      });
+      return stream;
+    },
+    emit(body) {
+      if (stream === null) throw new Error(`bug: ${body.type} was emitted before the stream was opened`);
+      return stream.emit(body);
+    },
+    emitted: () => result,
+    async close() {
+      await stream?.close();
+    },
+  };
+  return { session, interrupt };
+}

@@ -1,0 +1,49 @@
+import { writeFile } from 'node:fs/promises';
+import type { Changes, Result } from '../events/index.ts';
+import { dependencyChanges, reviewAreas, touchedTests, type TreeId } from '../workspace/index.ts';
+import type { Conclusion } from './conclusion.ts';
+import type { RunContext } from './run-context.ts';
+
+export interface Settled {
+  changes: Changes;
+  review: Result['review'];
+}
+
+export interface Trees {
+  /** As the run found the workspace. */
+  found: TreeId;
+  /** As setup left it: what the change is against. */
+  start: TreeId;
+}
+
+function delivers(conclusion: Conclusion, context: RunContext): boolean {
+  return (conclusion.outcome === 'verified' || conclusion.outcome === 'unchecked') && context.request.delivery === 'keep-verified';
+}
+
+/** Writes the patch, then leaves the change where it is verified and takes it back where it is not. */
+export async function settle(context: RunContext, trees: Trees, conclusion: Conclusion): Promise<Settled> {
+  const { policy, request, thread, workspace } = context;
+  const final = await workspace.snapshot();
+  const change = await workspace.diff(trees.start, final);
+  const kept = delivers(conclusion, context);
+  const artifact = change.files.length === 0 ? null : await thread.writeArtifact(kept ? 'change.patch' : 'rejected.patch', change.patch);
+  if (request.files.patch !== null) await writeFile(request.files.patch, change.patch);
+  const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
+  const files = restores ? await workspace.restore(trees.found) : 0;
+  if (files > 0) await context.emit({ type: 'workspace.restored', to: 'base', files });
+  const patch = request.files.patch ?? (request.ephemeral ? null : artifact);
+  return {
+    changes: {
+      files: [...change.files],
+      patch,
+      patch_sha256: change.sha256,
+      base_commit: workspace.base.commit,
+      tree: final,
+      tests: touchedTests(change.files, policy),
+      dependencies:
+        policy.workspace.dependencies === 'allow' ? [] : await dependencyChanges(workspace, { from: trees.start, to: final, files: change.files }),
+      restored: files > 0,
+    },
+    review: reviewAreas(change.files, policy),
+  };
+}
