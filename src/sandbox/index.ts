@@ -1,2 +1,11 @@
 /** sandbox/: port `Sandbox`; the only room that starts processes chosen by the model. */
-export type * from './sandbox.ts';
+export { type ProbeOptions, probeSandbox } from './probe-sandbox.ts';
+export type {
+  CommandEnd,
+  Mount,
+  Sandbox,
+  SandboxedCommand,
+  SandboxProbe,
+  SandboxStatus,
+  SandboxTier,
+} from './sandbox.ts';

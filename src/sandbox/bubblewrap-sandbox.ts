@@ -1,0 +1,245 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, realpathSync, rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Bounds, memoryDetail } from './bounds.ts';
+import { bubblewrapArgs, innerCommand } from './bubblewrap-args.ts';
+import { explainFailure } from './bubblewrap-failure.ts';
+import { type Cgroup, type CgroupHome, createCgroup } from './cgroup.ts';
+import { type Launch, runProcess } from './command-process.ts';
+import type { CommandUser } from './command-user.ts';
+import { type CommandSource, launchCommand } from './launch-command.ts';
+import { watchMemory } from './memory-watch.ts';
+import { planMounts } from './mount-plan.ts';
+import type { OutputPipes } from './output-pipes.ts';
+import { isRunning } from './process-tree.ts';
+import type { CommandEnd, Sandbox, SandboxedCommand, SandboxStatus } from './sandbox.ts';
+import type { Scratch } from './scratch.ts';
+import type { SystemView } from './system-view.ts';
+
+/** What one run's commands have in common. */
+export interface BubblewrapSetup {
+  bwrap: string;
+  user: CommandUser;
+  view: SystemView;
+  overlays: Readonly<Record<string, string>>;
+  masked: readonly { path: string; shape: 'file' | 'folder' }[];
+  bounds: Bounds;
+  /** The workspace may not be written, whatever a command's mounts say. */
+  readOnly: boolean;
+  scratch: Scratch;
+  filterFile: string;
+  pipes: OutputPipes;
+  cgroups: CgroupHome | null;
+}
+
+/** The kernel takes no longer argument; such a script is read from a file. */
+const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
+const INNER_SCRIPT = '/run/belay-script';
+/** Bound of what is kept of bubblewrap's own words. */
+const MAX_STDERR_BYTES = 8 * 1024;
+
+/** Plain child_process, not execa: five descriptors, one of them shared, a kill that must not wait for `close`, and 100 ms less to load. */
+export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxStatus): Sandbox {
+  const closing = new AbortController();
+  const running = new Set<Promise<CommandEnd>>();
+  let count = 0;
+  return {
+    status,
+    run(command, signal) {
+      const end = runCommand(setup, command, { signal: AbortSignal.any([signal, closing.signal]), id: count++ });
+      running.add(end);
+      void end.finally(() => running.delete(end));
+      return end;
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+      setup.scratch.remove();
+      if (setup.user.kind === 'staged') setup.user.release();
+    },
+  };
+}
+
+async function runCommand(
+  setup: BubblewrapSetup,
+  command: SandboxedCommand,
+  run: { signal: AbortSignal; id: number },
+): Promise<CommandEnd> {
+  const failed = (detail: string): CommandEnd => ({ reason: 'failed_to_start', exitCode: null, durationMs: 0, detail });
+  let cgroup: Cgroup | null = null;
+  let scriptFile: string | null = null;
+  try {
+    const refusal = refusalOf(setup, command);
+    if (refusal !== null) return failed(refusal);
+    const plan = planMounts(command.mounts);
+    if (plan.kind === 'refused') return failed(plan.reason);
+    const isLong = Buffer.byteLength(command.script) > MAX_ARGUMENT_BYTES;
+    if (isLong) scriptFile = setup.scratch.file(`script-${run.id}`, command.script);
+    cgroup = setup.cgroups === null ? null : createCgroup(setup.cgroups, setup.bounds);
+
+    const home = realpathSync(command.home);
+    const shown = [
+      ...plan.steps,
+      ...(scriptFile === null ? [] : [{ kind: 'read' as const, from: scriptFile, to: INNER_SCRIPT }]),
+    ];
+    const sources: CommandSource[] = [
+      { path: home, access: 'write' },
+      { path: setup.scratch.dir, access: 'read' },
+      ...setup.view.extras.map(({ from }) => ({ path: from, access: 'read' as const })),
+      ...plan.steps.flatMap((step) => (step.kind === 'hidden' ? [] : [{ path: step.from, access: step.kind }])),
+    ];
+    const launch = launchCommand({
+      user: setup.user,
+      bwrap: setup.bwrap,
+      sources,
+      cgroupFiles: cgroup?.procsFiles ?? [],
+    });
+    const fence = {
+      view: setup.view,
+      steps: shown,
+      home,
+      emptyFile: setup.scratch.emptyFile,
+      overlays: setup.overlays,
+      masked: setup.masked,
+    };
+    const args = [
+      ...launch.args,
+      ...bubblewrapArgs({
+        ...fence,
+        env: command.env,
+        workdir: command.workdir,
+        bounds: setup.bounds,
+        locate: launch.locate,
+      }),
+      '--',
+      ...innerCommand(isLong ? [INNER_SCRIPT] : ['-c', command.script], setup.bounds),
+    ];
+    const words = createWords();
+    const end = await runProcess({
+      launch: fencedLaunch({
+        setup,
+        file: launch.file,
+        args,
+        fds: launch.fds,
+        words,
+        boundsMemory: cgroup?.boundsMemory === true,
+      }),
+      pipes: setup.pipes,
+      timeoutMs: command.timeoutMs,
+      onOutput: (chunk) => command.onOutput(chunk),
+      signal: run.signal,
+    });
+    const { durationMs } = end;
+    if (end.cause === 'not_started') return failed(`The sandbox could not be started: ${end.detail ?? 'unknown'}.`);
+    if (end.cause !== 'exited') return { reason: end.cause, exitCode: null, durationMs, detail: end.detail };
+    const exitCode = words.exitCode();
+    if (cgroup?.ranOut() === true && exitCode !== 0)
+      return { reason: 'killed', exitCode: null, durationMs, detail: memoryDetail(setup.bounds) };
+    if (exitCode !== null) return { reason: 'exited', exitCode, durationMs, detail: null };
+    if (end.signal !== null)
+      return {
+        reason: 'killed',
+        exitCode: null,
+        durationMs,
+        detail: `The sandbox was ended from outside by ${end.signal}.`,
+      };
+    return { ...failed(explainFailure(words.stderr())), durationMs };
+  } catch (error) {
+    // The port never rejects: what cannot be planned or started did not run.
+    return failed(`The sandbox could not be started: ${error instanceof Error ? error.message : String(error)}.`);
+  } finally {
+    await cgroup?.remove();
+    if (scriptFile !== null) rmSync(scriptFile, { force: true });
+  }
+}
+
+function refusalOf({ readOnly }: BubblewrapSetup, { network, mounts, env, script }: SandboxedCommand): string | null {
+  if (network.mode === 'allow') return 'Network access by a list of hosts is not in this version: use `network: none`.';
+  const written = mounts.find(({ access }) => access === 'write');
+  if (readOnly && written !== undefined)
+    return `sandbox.mode is read-only, and the command asks for ${written.to} to be writable.`;
+  const bad = Object.entries(env).find(([name, value]) => name === '' || /[=\0]/.test(name) || value.includes('\0'));
+  if (bad !== undefined) return `The environment variable ${JSON.stringify(bad[0])} cannot be set.`;
+  return script.includes('\0') ? 'The command holds a NUL byte.' : null;
+}
+
+/** What bubblewrap says beside the command's output: its status documents, one a line, and its complaints. */
+interface Words {
+  listen(child: ChildProcess): void;
+  /** Process id, outside, of the first process of the command's pid namespace. */
+  firstPid(): number | null;
+  exitCode(): number | null;
+  stderr(): string;
+  ended: Promise<void>;
+}
+
+function createWords(): Words {
+  let status = '';
+  let stderr = '';
+  let markEnded = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    markEnded = resolve;
+  });
+  const number = (name: string): number | null => {
+    const match = new RegExp(`"${name}"\\s*:\\s*(\\d+)`).exec(status);
+    return match === null ? null : Number(match[1]);
+  };
+  return {
+    listen(child) {
+      child.stderr?.on('data', (chunk: Buffer) => {
+        stderr = (stderr + chunk.toString('utf8')).slice(-MAX_STDERR_BYTES);
+      });
+      const pipe = child.stdio[4];
+      pipe?.on('data', (chunk: Buffer) => {
+        status = (status + chunk.toString('latin1')).slice(0, MAX_STDERR_BYTES);
+      });
+      pipe?.once('close', markEnded);
+      child.once('error', markEnded);
+    },
+    firstPid: () => number('child-pid'),
+    exitCode: () => number('exit-code'),
+    stderr: () => stderr,
+    ended,
+  };
+}
+
+interface FencedLaunch {
+  setup: BubblewrapSetup;
+  file: string;
+  args: readonly string[];
+  fds: readonly number[];
+  words: Words;
+  boundsMemory: boolean;
+}
+
+function fencedLaunch({ setup, file, args, fds, words, boundsMemory }: FencedLaunch): Launch {
+  return {
+    start(outputFd) {
+      const filterFd = openSync(setup.filterFile, 'r');
+      try {
+        // bubblewrap's first process keeps the environment it was started with in /proc/1/environ, readable inside.
+        const env = { PATH: '/usr/bin:/bin' };
+        const child = spawn(file, args, {
+          env,
+          cwd: '/',
+          stdio: ['ignore', outputFd, 'pipe', filterFd, 'pipe', ...fds],
+        });
+        words.listen(child);
+        return child;
+      } finally {
+        closeSync(filterFd);
+      }
+    },
+    // The pid namespace dies with bubblewrap, and with it everything that was ever started inside.
+    kill: (child) => void child.kill('SIGKILL'),
+    async settle() {
+      await words.ended;
+      const pid = words.firstPid();
+      while (pid !== null && isRunning(pid)) await delay(1);
+    },
+    watch(child, kill) {
+      if (boundsMemory || child.pid === undefined) return () => undefined;
+      return watchMemory(child.pid, setup.bounds.memoryBytes, () => kill(memoryDetail(setup.bounds)));
+    },
+  };
+}

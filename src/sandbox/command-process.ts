@@ -1,0 +1,184 @@
+import type { ChildProcess } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { OutputPipes } from './output-pipes.ts';
+import type { CommandEnd } from './sandbox.ts';
+
+/** How one sandbox starts, ends and outlives a process. */
+export interface Launch {
+  /** Starts it with `outputFd` as its stdout (and stderr); may throw. */
+  start(outputFd: number): ChildProcess;
+  /** Sends SIGKILL to everything that belongs to it. */
+  kill(child: ChildProcess): void;
+  /** After the first process has exited: ends what it left behind and resolves when that is gone. */
+  settle(child: ChildProcess): Promise<void>;
+  /** Called once it runs; ends the command when it calls `kill` with a sentence. Returns its own stop. */
+  watch?(child: ChildProcess, kill: (detail: string) => void): () => void;
+}
+
+export interface ProcessEnd {
+  /** What ended it first; `exited` when nothing of ours did. */
+  cause: Exclude<CommandEnd['reason'], 'failed_to_start'> | 'not_started';
+  detail: string | null;
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  durationMs: number;
+}
+
+interface RunOptions {
+  launch: Launch;
+  pipes: OutputPipes;
+  timeoutMs: number;
+  onOutput(chunk: Buffer): Promise<void> | void;
+  signal: AbortSignal;
+}
+
+/** The port's 2 s, with room for the event loop. */
+const END_GRACE_MS = 1_500;
+/** A survivor may hold the pipe for ever; what was written before is there within this time. */
+const QUIET_MS = 200;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export async function runProcess(options: RunOptions): Promise<ProcessEnd> {
+  const { launch, signal } = options;
+  const startedAt = performance.now();
+  let cause: ProcessEnd['cause'] = 'exited';
+  let detail: string | null = null;
+  const end = (exitCode: number | null, endSignal: NodeJS.Signals | null): ProcessEnd => ({
+    cause,
+    detail,
+    exitCode,
+    signal: endSignal,
+    durationMs: Math.round(performance.now() - startedAt),
+  });
+  const notStarted = (why: ProcessEnd['cause'], sentence: string): ProcessEnd => {
+    cause = why;
+    detail = sentence;
+    return end(null, null);
+  };
+
+  if (signal.aborted) return notStarted('cancelled', CANCELLED);
+  let child: ChildProcess | undefined;
+  let output: Output;
+  let markKilled = (): void => undefined;
+  const killed = new Promise<void>((resolve) => {
+    markKilled = resolve;
+  });
+  const stop = (why: ProcessEnd['cause'], sentence: string): void => {
+    if (cause !== 'exited' || child === undefined) return;
+    cause = why;
+    detail = sentence;
+    launch.kill(child);
+    markKilled();
+  };
+  try {
+    const pipe = await options.pipes.take();
+    output = readOutput(pipe.readFd, options.onOutput, (error) =>
+      stop('cancelled', `What reads the command's output failed: ${error.message}.`),
+    );
+    try {
+      child = launch.start(pipe.writeFd);
+    } catch (error) {
+      output.close();
+      throw error;
+    } finally {
+      closeSync(pipe.writeFd);
+    }
+  } catch (error) {
+    return notStarted('not_started', error instanceof Error ? error.message : String(error));
+  }
+
+  const exited = exitOf(child);
+  const timer = setTimeout(
+    () => stop('timed_out', `It ran longer than its time of ${options.timeoutMs} ms.`),
+    Math.min(Math.max(0, options.timeoutMs), MAX_TIMER_MS),
+  );
+  const onAbort = (): void => stop('cancelled', CANCELLED);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const unwatch = launch.watch?.(child, (sentence) => stop('killed', sentence));
+  try {
+    // Without a way out, a process that the kernel cannot end (a hanging file system) would hold the whole run.
+    const overdue = killed.then(() => delay(END_GRACE_MS, null, { ref: false }));
+    const exit = await Promise.race([exited, overdue]);
+    clearTimeout(timer);
+    if (exit !== null && 'error' in exit) return notStarted('not_started', exit.error.message);
+    await Promise.race([launch.settle(child), overdue]);
+    await Promise.race([output.drained(), overdue]);
+    if (exit === null) detail = `${detail ?? ''} It has not ended yet: the kernel holds it.`;
+    return cause === 'exited' ? end(exit?.code ?? null, exit?.signal ?? null) : end(null, null);
+  } finally {
+    clearTimeout(timer);
+    unwatch?.();
+    signal.removeEventListener('abort', onAbort);
+    output.close();
+  }
+}
+
+const CANCELLED = 'The run was cancelled.';
+
+type Exit = { code: number | null; signal: NodeJS.Signals | null } | { error: Error };
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('error', (error) => resolve({ error }));
+  });
+}
+
+interface Output {
+  /** Every byte that came was taken, or nothing came for a while after the end. */
+  drained(): Promise<void>;
+  close(): void;
+}
+
+function readOutput(fd: number, onOutput: RunOptions['onOutput'], onFailure: (error: Error) => void): Output {
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let failed = false;
+  let pending: Promise<void> | null = null;
+  let lastAt = 0;
+  const fail = (error: unknown): void => {
+    failed = true;
+    pending = null;
+    socket.destroy();
+    onFailure(error instanceof Error ? error : new Error(String(error)));
+  };
+  const ended = new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+  });
+  socket.on('error', fail);
+  socket.on('data', (chunk: Buffer) => {
+    lastAt = performance.now();
+    if (failed) return;
+    try {
+      const taken = onOutput(chunk);
+      if (taken === undefined) return;
+      socket.pause();
+      pending = taken.then(() => {
+        pending = null;
+        lastAt = performance.now();
+        socket.resume();
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
+  });
+  return {
+    async drained() {
+      let over = false;
+      const end = ended.then(() => {
+        over = true;
+      });
+      lastAt = performance.now();
+      while (!over && !failed) {
+        if (pending !== null) await pending;
+        else if (performance.now() - lastAt > QUIET_MS) return;
+        else await Promise.race([end, delay(QUIET_MS / 4)]);
+      }
+      if (pending !== null) await pending;
+    },
+    close: () => void socket.destroy(),
+  };
+}

@@ -1,0 +1,184 @@
+import { chmodSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { SandboxPolicy } from '../policy/index.ts';
+import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
+import { findCgroupHome } from './cgroup.ts';
+import { type CommandUser, commandUsers, findSystemProgram } from './command-user.ts';
+import { findBubblewrap } from './find-bubblewrap.ts';
+import { createOutputPipes } from './output-pipes.ts';
+import { judgeProbe, PROBE_SCRIPT } from './probe-script.ts';
+import type { Mount, Sandbox, SandboxProbe, SandboxStatus } from './sandbox.ts';
+import { accountOverlays, createScratch } from './scratch.ts';
+import { createSeccompFilter, isFilterArch } from './seccomp-filter.ts';
+import { loadSystemView } from './system-view.ts';
+import { createUnsafeSandbox } from './unsafe-sandbox.ts';
+
+export interface ProbeOptions {
+  policy: SandboxPolicy;
+  /** The mounts of an agent's command; the first `write` one (else the first) says who owns the workspace. */
+  mounts: readonly Mount[];
+  workdir: string;
+  /** A HOME like that of the commands. */
+  home: string;
+  /** The harness's own environment: PATH and HOME are read from it, nothing is passed on. */
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+}
+
+const PROBE_TIME_MS = 10_000;
+
+/**
+ * Finds the sandbox that the policy demands and proves it with the arguments of a real command: a script inside reports what it can
+ * do, and a canary outside must stay as it is. Never settles for less than the policy says; never throws for what the machine lacks.
+ */
+export async function probeSandbox(options: ProbeOptions): Promise<SandboxProbe> {
+  const { mode, require: demanded, network } = options.policy;
+  if (mode === 'off') return unfenced(options, { tier: 'off', reason: 'The policy says `sandbox.mode: off`.' });
+  if (demanded === 'external')
+    return unfenced(options, {
+      tier: 'external',
+      reason: 'The policy asserts a sandbox around belay (`sandbox.require: external`); none of its own is in force.',
+    });
+  if (network.mode === 'allow')
+    return unavailable('Network access by a list of hosts is not in this version: set `sandbox.network: none`.');
+  if (demanded === 'landlock' || demanded === 'seatbelt') {
+    return unavailable(
+      `The ${demanded} sandbox is not in this version: use \`sandbox.require: bubblewrap\` on Linux${demanded === 'seatbelt' ? ', or run belay in a Linux container and say `external`' : ''}.`,
+    );
+  }
+  if (process.platform !== 'linux') {
+    return unavailable(
+      `There is no sandbox for ${process.platform} in this version: run belay in a Linux machine or container, or say \`sandbox.require: external\` if something fences it.`,
+    );
+  }
+  return probeBubblewrap(options);
+}
+
+function unavailable(reason: string): SandboxProbe {
+  return { kind: 'unavailable', reason };
+}
+
+async function probeBubblewrap(options: ProbeOptions): Promise<SandboxProbe> {
+  if (!isFilterArch(process.arch))
+    return unavailable(`There is no system call filter for ${process.arch}: x64 and arm64 have one.`);
+  const inside = options.mounts.map(({ from }) => from);
+  const bwrap = findBubblewrap(options.env['PATH'] ?? '', inside);
+  if (bwrap === null) {
+    return unavailable(
+      'bubblewrap is not installed: install it (`sudo apt-get install -y bubblewrap`, `dnf install bubblewrap`, `apk add bubblewrap`), or say `sandbox.require: external` if something fences belay.',
+    );
+  }
+  if (findSystemProgram('bash') !== '/usr/bin/bash' && findSystemProgram('bash') !== '/bin/bash')
+    return unavailable('bash is not installed: commands are bash scripts, install it.');
+  const workspace = options.mounts.find(({ access }) => access === 'write') ?? options.mounts[0];
+  const reasons: string[] = [];
+  try {
+    for await (const user of commandUsers(workspace?.from ?? options.home, bwrap)) {
+      const outcome = await tryUser(options, { user, bwrap, arch: process.arch });
+      if (outcome.kind === 'works' || options.signal.aborted) return outcome;
+      reasons.push(outcome.reason);
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    reasons.push(`The sandbox could not be prepared: ${error.message}.`);
+  }
+  return unavailable(reasons[0] ?? 'No way was found to run commands in a sandbox.');
+}
+
+async function tryUser(
+  options: ProbeOptions,
+  { user, bwrap, arch }: { user: CommandUser; bwrap: string; arch: 'x64' | 'arm64' },
+): Promise<SandboxProbe> {
+  const { policy, env } = options;
+  const scratch = createScratch();
+  const { memoryBytes, processes, fileSizeBytes } = policy;
+  const cgroups = user.kind === 'harness' ? null : findCgroupHome();
+  const status: SandboxStatus = {
+    tier: 'bubblewrap',
+    reason: describeUser(user, cgroups?.pids !== null && cgroups !== null),
+    network: 'none',
+    uid: user.uid,
+  };
+  const sandbox = createBubblewrapSandbox(
+    {
+      bwrap,
+      user,
+      view: loadSystemView({ env, readable: policy.readable, nodePath: process.execPath }),
+      overlays: accountOverlays(scratch, user),
+      masked: user.kind === 'root' ? rootOnly('/etc') : [],
+      bounds: { memoryBytes, processes, fileSizeBytes },
+      readOnly: policy.mode === 'read-only',
+      scratch,
+      filterFile: scratch.file('filter', createSeccompFilter(arch)),
+      pipes: createOutputPipes(scratch.dir),
+      cgroups,
+    },
+    status,
+  );
+  const canary = scratch.file('canary', 'untouched');
+  chmodSync(canary, 0o666);
+  const problem = await probe(sandbox, options, canary);
+  if (problem === null && readFileSync(canary, 'utf8') === 'untouched') return { kind: 'works', sandbox };
+  await sandbox.close();
+  return unavailable(problem ?? 'bubblewrap does not hold here: a command could write outside.');
+}
+
+async function probe(sandbox: Sandbox, options: ProbeOptions, canary: string): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  const { mounts, workdir, home, policy, signal } = options;
+  const end = await sandbox.run(
+    {
+      script: PROBE_SCRIPT,
+      workdir,
+      env: { CANARY: canary },
+      mounts,
+      home,
+      network: { mode: 'none' },
+      timeoutMs: PROBE_TIME_MS,
+      onOutput: (chunk) => void chunks.push(chunk),
+    },
+    signal,
+  );
+  if (end.reason !== 'exited') return end.detail ?? 'The sandbox could not be set up.';
+  const fault = judgeProbe(Buffer.concat(chunks).toString('utf8'), policy);
+  return fault === null ? null : `bubblewrap does not hold here: ${fault}.`;
+}
+
+function describeUser(user: CommandUser, boundsProcesses: boolean): string {
+  switch (user.kind) {
+    case 'harness':
+      return 'bubblewrap works here.';
+    case 'staged':
+    case 'setpriv':
+      return `bubblewrap works here; belay is root, so commands run as uid ${user.uid}.`;
+    case 'root':
+      return `bubblewrap works here, but only as uid 0 without capabilities: files of root can be read where they are visible${boundsProcesses ? '' : ', and the number of processes is not bounded'}.`;
+  }
+}
+
+/** Bound of the walk; a machine's /etc has a few thousand entries. */
+const MAX_ENTRIES = 20_000;
+
+/** What only root may read, for commands that have root's uid. */
+function rootOnly(folder: string): { path: string; shape: 'file' | 'folder' }[] {
+  const found: { path: string; shape: 'file' | 'folder' }[] = [];
+  const open = [folder];
+  for (let count = 0; open.length > 0 && count < MAX_ENTRIES; ) {
+    const at = open.pop() ?? folder;
+    for (const name of readdirSync(at)) {
+      count++;
+      const file = path.join(at, name);
+      const stat = lstatSync(file);
+      if (stat.isSymbolicLink()) continue;
+      if (stat.isDirectory() && (stat.mode & 0o005) === 0o005) open.push(file);
+      else if (stat.isDirectory()) found.push({ path: file, shape: 'folder' });
+      else if ((stat.mode & 0o004) === 0) found.push({ path: file, shape: 'file' });
+    }
+  }
+  return found;
+}
+
+function unfenced({ env, policy }: ProbeOptions, why: Pick<SandboxStatus, 'tier' | 'reason'>): SandboxProbe {
+  const status = { ...why, network: 'unrestricted', uid: process.geteuid?.() ?? null };
+  return { kind: 'works', sandbox: createUnsafeSandbox({ status, env, bounds: policy }) };
+}

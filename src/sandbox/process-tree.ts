@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** `ENOENT`, `ESRCH`, `EACCES`: the process is gone, or another user's. */
+export function readProc(pid: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+}
+
+/** Alive and not a zombie. */
+export function isRunning(pid: number): boolean {
+  const state = statFields(pid)?.[0];
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
+
+export function groupOf(pid: number): number | null {
+  const group = statFields(pid)?.[2];
+  return group === undefined ? null : Number(group);
+}
+
+/** State, parent, group, …: what follows the program's name, which may hold anything. */
+function statFields(pid: number): string[] | null {
+  const stat = readProc(pid, 'stat');
+  return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** The process and everything below it, by /proc/PID/task/TID/children: the whole of a pid namespace for its first process. */
+export function descendants(pid: number): number[] {
+  const found = [pid];
+  for (let index = 0; index < found.length; index++) {
+    const parent = found[index];
+    if (parent !== undefined) found.push(...childrenOf(parent));
+  }
+  return found;
+}
+
+function childrenOf(pid: number): number[] {
+  let threads: string[];
+  try {
+    threads = readdirSync(`/proc/${pid}/task`);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return [];
+    throw error;
+  }
+  return threads.flatMap((thread) =>
+    (readProc(pid, `task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
+  );
+}
+
+export function allProcesses(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}

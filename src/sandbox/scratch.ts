@@ -1,0 +1,53 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { INNER_HOME } from './bubblewrap-args.ts';
+
+/** Files of one sandbox, out of sight of commands but for those that the fence binds. */
+export interface Scratch {
+  dir: string;
+  /** Empty, mode 000. */
+  emptyFile: string;
+  file(name: string, content: string | Buffer): string;
+  remove(): void;
+}
+
+export function createScratch(): Scratch {
+  const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'belay-sandbox-')));
+  // Another user runs bubblewrap where belay is root: it may pass, not list.
+  chmodSync(dir, 0o711);
+  const file = (name: string, content: string | Buffer): string => {
+    const at = path.join(dir, name);
+    writeFileSync(at, content, { mode: 0o644 });
+    return at;
+  };
+  const emptyFile = file('empty', '');
+  chmodSync(emptyFile, 0o000);
+  return { dir, emptyFile, file, remove: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+/** Account files that name the command's user, where the machine's own do not: many programs fail for a uid without a name. */
+export function accountOverlays(scratch: Scratch, { uid, gid }: { uid: number; gid: number }): Record<string, string> {
+  const overlays: Record<string, string> = {};
+  const passwd = readIfThere('/etc/passwd');
+  const group = readIfThere('/etc/group');
+  const names = (text: string, id: number): boolean =>
+    text.split('\n').some((line) => line.split(':')[2] === String(id));
+  if (passwd !== null && !names(passwd, uid)) {
+    overlays['/etc/passwd'] = scratch.file(
+      'passwd',
+      `${withNewline(passwd)}sandbox:x:${uid}:${gid}::${INNER_HOME}:/bin/bash\n`,
+    );
+  }
+  if (group !== null && !names(group, gid))
+    overlays['/etc/group'] = scratch.file('group', `${withNewline(group)}sandbox:x:${gid}:\n`);
+  return overlays;
+}
+
+function readIfThere(file: string): string | null {
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}
+
+function withNewline(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
