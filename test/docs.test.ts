@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { comparePolicyDocument } from '../scripts/policy-reference.ts';
+import { Event, exitCodeOf, Item, Outcome, Result } from '../src/events/index.ts';
+
+const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
+/** The words in back-ticks of a text. */
+const named = (text: string) => new Set([...text.matchAll(/`([^`\s]+)`/g)].map((match) => match[1]));
+
+describe('docs', () => {
+  it('has the key tables of the policy as the schema gives them', async () => {
+    const { actual, expected } = await comparePolicyDocument();
+    expect(actual, 'npx tsx scripts/policy-reference.ts').toBe(expected);
+  });
+
+  it('names every event, item and field of the result', async () => {
+    const names = named(await read('docs/events.md'));
+    const expected = [
+      ...Event.options.map((event) => event.shape.type.value),
+      ...Item.options.map((item) => item.shape.type.value),
+      ...Object.keys(Result.shape),
+    ];
+    expect(expected.filter((name) => !names.has(name) && !names.has(`${name}[]`))).toEqual([]);
+  });
+
+  it.each(['docs/exit-codes.md', 'README.md'])('lists every outcome with its exit code in %s', async (path) => {
+    const rows = (await read(path)).split('\n').filter((line) => line.startsWith('|'));
+    const missing = Outcome.options.filter((outcome) => {
+      const code = exitCodeOf(outcome, { checksDeclaredEmpty: false });
+      return !rows.some(
+        (row) => row.includes(`\`${outcome}\``) && new RegExp(`\\b${code}\\b`).test(row.split('|')[1] ?? ''),
+      );
+    });
+    expect(missing).toEqual([]);
+  });
+});
