@@ -31,7 +31,7 @@ import { createTapTally } from './tap-tally.ts';
 /** Longest piece of output that is looked at as one line: JSON events and XML are long, summaries are not. */
 const LINE_MAX = 65_536;
 /** What task runners put before a line: `web:test: `, `packages/a test: `, `api-1 | `. */
-const PREFIX = /^[\w@./:-]{1,200}(?: [\w:-]{1,100})?(?::| \|) ?(?= *\S)/;
+const PREFIX = /^[\w@./:-]{0,199}[\w@./-](?: [\w:-]{1,100})?(?::| \|) ?(?= *\S)/;
 /** Any line that a tally may take has a digit, begins with a known mark, or is one of a few sentences. Most lines stop here. */
 const INTERESTING = /\d|^[=_{<!]|^\s*<|ok - | > |No test|no tests/;
 

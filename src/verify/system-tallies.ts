@@ -30,12 +30,12 @@ export function createGoJsonTally(): Tally {
     if (!line.startsWith('{') || !line.includes('"Action":"')) return null;
     const event = parseEvent(line);
     if (event === null) return null;
-    const hasTest = typeof event['Test'] === 'string';
-    return hasTest && (event['Action'] === 'pass' || event['Action'] === 'fail') ? 1 : 0;
+    const hasTest = typeof event.Test === 'string';
+    return hasTest && (event.Action === 'pass' || event.Action === 'fail') ? 1 : 0;
   });
 }
 
-function parseEvent(line: string): Readonly<Record<string, unknown>> | null {
+function parseEvent(line: string): { Action?: unknown; Test?: unknown } | null {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null ? { ...value } : null;
