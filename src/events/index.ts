@@ -12,6 +12,8 @@ export { createFileSink } from './file-sink.ts';
 export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './item.ts';
 export { Job } from './job.ts';
 export { exitCodeOf, type Interruption, Outcome } from './outcome.ts';
+export { toPlainJson } from './plain-json.ts';
+export { type EventLine, readEvents } from './read-events.ts';
 export { type JsonLine, type LineFault, readJsonLines } from './read-json-lines.ts';
 export { createRedactor, type Redactor, type RedactStream, type Secret } from './redactor.ts';
 export {

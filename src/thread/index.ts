@@ -1,2 +1,14 @@
-/** thread/: append-only log, hash chain, blobs, audit. */
-export type * from './thread.ts';
+/** thread/: append-only log, hash chain, blobs, locks, audit. */
+export { type AuditFault, type AuditReport, auditEvents } from './audit.ts';
+export { createThread, type NewThreadOptions } from './create-thread.ts';
+export { listThreads, type ThreadSummary } from './list-threads.ts';
+export { acquireLock, type LockHolder, type LockOutcome } from './lock.ts';
+export type { NoteLine } from './note-log.ts';
+export { openThread, resumeThread, type StoredThread } from './open-thread.ts';
+export type { OutputRange } from './output-store.ts';
+export { pruneThreads } from './prune-threads.ts';
+export { stateFolder } from './state-folder.ts';
+export type { OutputRecord, OutputWriter, Thread, ThreadNote } from './thread.ts';
+export type { ThreadMeta } from './thread-meta.ts';
+export { createThreadSink } from './thread-sink.ts';
+export { lockWorkspace } from './workspace-lock.ts';

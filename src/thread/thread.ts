@@ -11,6 +11,8 @@ export interface OutputRecord {
   id: string;
   totalBytes: number;
   sha256: string;
+  /** Less than `totalBytes` when the thread has no more room: the beginning is kept, the rest only counted and hashed. */
+  storedBytes?: number;
 }
 
 /** A growing output on disk. */
@@ -21,7 +23,8 @@ export interface OutputWriter {
 }
 
 /**
- * The durable log of one thread: append-only, hash-chained, one writer. `append*` resolve when the record is safe on disk
+ * The durable log of one thread: append-only, hash-chained, one writer. `append*` resolve when the record survives the death of the
+ * process; before an effect starts, an approval is waited for or the run ends, all records so far are also synced to disk
  * (`ephemeral` threads live in a private temporary folder that `close` removes).
  */
 export interface Thread {
@@ -31,7 +34,10 @@ export interface Thread {
   appendEvent(line: string, event: Event): Promise<void>;
   appendNote(note: ThreadNote): Promise<void>;
   openOutput(): Promise<OutputWriter>;
-  readOutput(id: string, range: { offset: number; limit: number }): Promise<{ bytes: Buffer; totalBytes: number } | null>;
+  readOutput(
+    id: string,
+    range: { offset: number; limit: number },
+  ): Promise<{ bytes: Buffer; totalBytes: number; storedBytes?: number } | null>;
   /** Writes a file of the thread (the rejected patch, the result) atomically; returns its path. */
   writeArtifact(name: string, bytes: Buffer | string): Promise<string>;
   close(): Promise<void>;

@@ -1,0 +1,97 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Event, Redactor } from '../events/index.ts';
+import { openJournal } from './journal.ts';
+import { type ChainEnd, createNoteWriter } from './note-log.ts';
+import { openOutputStore } from './output-store.ts';
+import type { Thread } from './thread.ts';
+
+export const EVENTS_FILE = 'events.jsonl';
+export const NOTES_FILE = 'notes.jsonl';
+export const OUTPUTS_FOLDER = 'outputs';
+export const ARTIFACTS_FOLDER = 'artifacts';
+
+/** Items whose work changes something outside the log. */
+const EFFECTS: ReadonlySet<string> = new Set(['command_execution', 'file_change', 'mcp_tool_call']);
+const ARTIFACT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+export interface DiskThreadOptions {
+  id: string;
+  /** With its `outputs` and `artifacts` folders. */
+  dir: string;
+  redactor: Redactor;
+  noteEnd: ChainEnd;
+  ephemeral: boolean;
+  now(): number;
+  release(): Promise<void>;
+}
+
+/**
+ * A thread in a folder. A sync costs milliseconds, so one is made where a lost machine would hurt: before an effect of the agent starts
+ * (its call and all before it are then known to a resumed run, which never repeats it), before an approval is waited for, and at the end.
+ * Events come redacted; notes and outputs are redacted here. Artifacts are kept to the byte: a redacted patch could not be applied.
+ */
+export async function openDiskThread(options: DiskThreadOptions): Promise<Thread> {
+  const { id, dir, redactor, ephemeral } = options;
+  const durable = !ephemeral;
+  const [events, notes, outputs] = await Promise.all([
+    openJournal(join(dir, EVENTS_FILE), { durable }),
+    openJournal(join(dir, NOTES_FILE), { durable }),
+    openOutputStore(join(dir, OUTPUTS_FOLDER), { redactor }),
+  ]);
+  const appendNote = createNoteWriter(notes, { redactor, end: options.noteEnd, now: options.now });
+  let closing: Promise<void> | null = null;
+
+  async function close(): Promise<void> {
+    try {
+      await Promise.all([events.close(), notes.close(), outputs.close()]);
+    } finally {
+      await options.release();
+      if (ephemeral) await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+    }
+  }
+
+  return {
+    id,
+    dir,
+    appendNote,
+    openOutput: outputs.openOutput,
+    readOutput: outputs.readOutput,
+    async appendEvent(line, event) {
+      const written = events.append(line);
+      if (mustBeOnDisk(event)) await Promise.all([written, events.flush(), notes.flush()]);
+      else await written;
+    },
+    writeArtifact: (name, bytes) => writeArtifact({ dir: join(dir, ARTIFACTS_FOLDER), name, bytes, durable }),
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function mustBeOnDisk(event: Event): boolean {
+  if (event.type === 'item.started') return event.phase === 'agent' && EFFECTS.has(event.item.type);
+  return event.type === 'approval.requested' || event.type === 'run.completed';
+}
+
+async function writeArtifact(artifact: {
+  dir: string;
+  name: string;
+  bytes: Buffer | string;
+  durable: boolean;
+}): Promise<string> {
+  const { dir, name, bytes, durable } = artifact;
+  if (!ARTIFACT_NAME.test(name)) throw new Error(`bug: ${JSON.stringify(name)} is no name for an artifact`);
+  const path = join(dir, name);
+  const draft = join(dir, `.${name}.${process.pid}`);
+  const handle = await open(draft, 'w', 0o600);
+  try {
+    await handle.writeFile(bytes);
+    if (durable) await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, path);
+  return path;
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { FIRST_PREV, type Redactor, readJsonLines, toPlainJson } from '../events/index.ts';
+import type { Journal } from './journal.ts';
+import type { ThreadNote } from './thread.ts';
+import { NoteRecord } from './thread-note.ts';
+
+/** Where a chain goes on. */
+export interface ChainEnd {
+  seq: number;
+  prev: string;
+}
+
+export const FIRST: ChainEnd = { seq: 0, prev: FIRST_PREV };
+
+/** A note may hold a whole reference file. */
+const MAX_NOTE_BYTES = 256 * 1024 * 1024;
+
+export type NoteLine = { kind: 'note'; note: ThreadNote } | { kind: 'fault'; lineNumber: number; reason: string };
+
+/** Writes notes: redacted, numbered and chained at the time of the call. */
+export function createNoteWriter(
+  journal: Journal,
+  options: { redactor: Pick<Redactor, 'redact'>; end: ChainEnd; now(): number },
+) {
+  let { seq, prev } = options.end;
+  return (note: ThreadNote): Promise<void> => {
+    const record: NoteRecord = {
+      v: 1,
+      seq,
+      time: new Date(options.now()).toISOString(),
+      prev,
+      note: redactNote(note, options.redactor),
+    };
+    const line = JSON.stringify(record);
+    seq++;
+    prev = createHash('sha256').update(line).digest('hex');
+    return journal.append(`${line}\n`);
+  };
+}
+
+/** Every string of a note, but not the words of its own format. */
+function redactNote(note: ThreadNote, { redact }: Pick<Redactor, 'redact'>): ThreadNote {
+  return toPlainJson(note, { redact, vocabulary: NOTE_WORDS });
+}
+
+const NOTE_WORDS = new Set([
+  ...['message', 'answer', 'user', 'assistant', 'tool', 'text', 'reasoning', 'tool_call'],
+  ...['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other'],
+]);
+
+/** The notes of a thread in order. A line that is torn, altered or out of its chain is a fault, and the last thing that comes. */
+export async function* readNoteFile(path: string): AsyncGenerator<NoteLine, void, undefined> {
+  let end: ChainEnd = FIRST;
+  for await (const line of readJsonLines(path, { maxLineBytes: MAX_NOTE_BYTES })) {
+    if (line.kind === 'fault') return yield { kind: 'fault', lineNumber: line.lineNumber, reason: line.message };
+    const parsed = NoteRecord.safeParse(line.value);
+    if (!parsed.success)
+      return yield { kind: 'fault', lineNumber: line.lineNumber, reason: 'the line is no note of this version' };
+    if (parsed.data.seq !== end.seq || parsed.data.prev !== end.prev) {
+      return yield { kind: 'fault', lineNumber: line.lineNumber, reason: 'the line does not follow the one before' };
+    }
+    end = { seq: end.seq + 1, prev: createHash('sha256').update(line.line).digest('hex') };
+    yield { kind: 'note', note: parsed.data.note };
+  }
+}
+
+/** Where the chain of a notes file goes on, or what is wrong with the file. */
+export async function findChainEnd(path: string): Promise<ChainEnd | { fault: string }> {
+  let end: ChainEnd = FIRST;
+  for await (const line of readJsonLines(path, { maxLineBytes: MAX_NOTE_BYTES })) {
+    if (line.kind === 'fault') return { fault: `line ${line.lineNumber}: ${line.message}` };
+    if (line.value['prev'] !== end.prev) return { fault: `line ${line.lineNumber} does not follow the one before` };
+    end = { seq: end.seq + 1, prev: createHash('sha256').update(line.line).digest('hex') };
+  }
+  return end;
+}

@@ -1,0 +1,102 @@
+import { open, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RunBlockedError, UsageError } from '../errors.ts';
+import { type Clock, type EventLine, type Redactor, readEvents } from '../events/index.ts';
+import { lockPath } from './create-thread.ts';
+import { EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
+import { acquireLock } from './lock.ts';
+import { findChainEnd, type NoteLine, readNoteFile } from './note-log.ts';
+import { type OutputRange, readStoredOutput } from './output-store.ts';
+import { isThreadId, threadsFolder } from './state-folder.ts';
+import type { Thread } from './thread.ts';
+import { readMeta, type ThreadMeta } from './thread-meta.ts';
+
+/** A thread for reading; a run may be writing it. */
+export interface StoredThread {
+  readonly id: string;
+  readonly dir: string;
+  readonly meta: ThreadMeta;
+  /** The events of all its runs, as they were written. */
+  readonly eventsPath: string;
+  readEvents(): AsyncGenerator<EventLine, void, undefined>;
+  readNotes(): AsyncGenerator<NoteLine, void, undefined>;
+  readOutput(id: string, range: { offset: number; limit: number }): Promise<OutputRange | null>;
+}
+
+/** Throws UsageError when there is no such thread. */
+export async function openThread(stateDir: string, id: string): Promise<StoredThread> {
+  const dir = join(threadsFolder(stateDir), id);
+  const meta = isThreadId(id) ? await readMeta(dir) : 'missing';
+  if (meta === 'missing')
+    throw new UsageError(`there is no thread ${JSON.stringify(id)} in ${stateDir}; see belay thread list`, {
+      code: 'no_thread',
+    });
+  if (meta === 'unknown')
+    throw new UsageError(`the thread ${id} in ${stateDir} was not written by this version of belay`, {
+      code: 'no_thread',
+    });
+  const eventsPath = join(dir, EVENTS_FILE);
+  return {
+    ...{ id, dir, meta, eventsPath },
+    readEvents: () => readEvents(eventsPath),
+    readNotes: () => readNoteFile(join(dir, NOTES_FILE)),
+    readOutput: (outputId, range) => readStoredOutput(join(dir, OUTPUTS_FOLDER), outputId, range),
+  };
+}
+
+/**
+ * Opens a thread of an earlier run for writing. Half a line that a killed run left at the end is taken off. Throws UsageError when
+ * there is no such thread or its notes are damaged, and RunBlockedError `busy` when a run is writing it.
+ */
+export async function resumeThread(options: {
+  stateDir: string;
+  id: string;
+  redactor: Redactor;
+  clock: Clock;
+}): Promise<Thread> {
+  const { id, dir } = await openThread(options.stateDir, options.id);
+  const lock = await acquireLock({ path: lockPath(dir), owner: id });
+  if (lock.kind === 'held') {
+    throw new RunBlockedError(
+      'busy',
+      `thread ${id} is in use by process ${lock.by.pid} on ${lock.by.host} since ${lock.by.since}`,
+    );
+  }
+  try {
+    await Promise.all([EVENTS_FILE, NOTES_FILE].map((name) => dropTornLine(join(dir, name))));
+    const noteEnd = await findChainEnd(join(dir, NOTES_FILE));
+    if ('fault' in noteEnd)
+      throw new UsageError(`thread ${id} cannot be resumed: ${NOTES_FILE}, ${noteEnd.fault}`, {
+        code: 'thread_damaged',
+      });
+    return await openDiskThread({
+      ...{ id, dir, noteEnd, redactor: options.redactor, ephemeral: false },
+      now: () => options.clock.now(),
+      release: lock.release,
+    });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+const BLOCK_BYTES = 65_536;
+
+async function dropTornLine(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  let wholeBytes = 0;
+  let size = 0;
+  try {
+    ({ size } = await handle.stat());
+    const block = Buffer.alloc(BLOCK_BYTES);
+    for (let end = size; end > 0 && wholeBytes === 0; end -= BLOCK_BYTES) {
+      const start = Math.max(0, end - BLOCK_BYTES);
+      const { bytesRead } = await handle.read(block, 0, end - start, start);
+      wholeBytes = start + block.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
+      if (wholeBytes === start) wholeBytes = 0;
+    }
+  } finally {
+    await handle.close();
+  }
+  if (wholeBytes < size) await truncate(path, wholeBytes);
+}
