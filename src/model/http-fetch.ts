@@ -28,18 +28,29 @@ function send(url: URL, options: SendOptions, agent: false | undefined): Promise
     const sent = request(url, {
       method,
       headers,
-      ...(signal ? { signal } : {}),
       ...(ca ? { ca: [...ca] } : {}),
       ...(agent === false ? { agent } : {}),
     });
+    // Not Node's `signal` option: it stays tied to the socket, and a later abort would then kill the next request on it.
+    // The same hazard once the answer is there: the request's socket may be another's by then, the response knows.
+    let received: http.IncomingMessage | null = null;
+    const abort = (): void => {
+      if (received !== null) received.destroy();
+      else sent.destroy(new DOMException('This operation was aborted', 'AbortError'));
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    sent.on('close', () => signal?.removeEventListener('abort', abort));
+    if (signal?.aborted === true) abort();
     sent.on('response', (response) => {
+      received = response;
       options.onBytes();
       resolve(renderResponse(response, url, options));
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
       // A kept connection that the server had closed meanwhile: nothing of the request was taken, a fresh one serves it.
-      if (sent.reusedSocket && error.code === 'ECONNRESET' && agent === undefined)
+      if (received === null && sent.reusedSocket && error.code === 'ECONNRESET' && agent === undefined) {
         return resolve(send(url, options, false));
+      }
       reject(signal?.aborted === true ? error : new TransportError(url.host, error));
     });
     sent.end(body);

@@ -21,12 +21,17 @@ export function createWatchedBody(
         if (bytes > MAX_RESPONSE_BYTES) throw new ResponseTooLargeError(`more than ${MAX_RESPONSE_BYTES} bytes`);
         controller.enqueue(value);
       } catch (error) {
-        await chunks.return?.();
+        await release(chunks);
         controller.error(new TransportError(host, error));
       }
     },
     async cancel() {
-      await chunks.return?.();
+      await release(chunks);
     },
   });
+}
+
+/** Lets go of the connection. How that ends is of no interest: it is only done when nothing more is wanted of it. */
+async function release(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  await Promise.allSettled([chunks.return?.()]);
 }
