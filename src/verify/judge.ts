@@ -26,11 +26,12 @@ export interface Verdict {
 }
 
 /**
- * The verdict on a run, from what was seen of it. Green are all required checks only if the last round was a clean room on the final
- * tree, and every required check passed in its last run on that tree.
+ * The verdict on a run, from what was seen of it. A check's `final` is its last run on the final tree, null where there was none.
+ * Verified takes a last round in a clean room on the final tree, and every required check green in its last run on that tree.
  */
 export function judge({ verify, baseline, rounds, tree, violations }: Judged): Verdict {
-  const views = verify.checks.map((check) => viewOf(check, baseline, rounds));
+  const here = rounds.filter((round) => round.tree === tree);
+  const views = verify.checks.map((check) => viewOf(check, baseline, here));
   const evidence = evidenceOf(views.map((view) => view.seen));
   const said = { evidence, checks: views.map((view) => view.result) };
   const violation = violations[0];
@@ -43,21 +44,19 @@ export function judge({ verify, baseline, rounds, tree, violations }: Judged): V
     const reason = verify.checks.length === 0 ? 'the policy has no checks' : 'the policy has no required checks';
     return { outcome: 'unchecked', reason, ...said };
   }
-  const fault = faultOf(required, rounds, tree) ?? requireFault(verify, evidence);
+  const fault = faultOf(required, rounds.at(-1), here) ?? requireFault(verify, evidence);
   if (fault !== null) return { outcome: 'unverified', reason: fault, ...said };
   const count = required.length === 1 ? 'the required check' : `all ${required.length} required checks`;
   return { outcome: 'verified', reason: `${count} passed on the final tree in the clean room`, ...said };
 }
 
-/** Why the final tree is not green, or null. */
-function faultOf(required: readonly Check[], rounds: readonly Round[], tree: TreeId | null): string | null {
-  const last = rounds.at(-1);
+/** Why the final tree is not green, or null. `here`: the rounds on that tree. */
+function faultOf(required: readonly Check[], last: Round | undefined, here: readonly Round[]): string | null {
   if (last === undefined) return 'no check was run after the agent';
   if (last.status !== 'passed')
     return `${last.reason ?? 'the checks did not pass'}${last.cleanRoom ? ' (clean room)' : ''}`;
   if (!last.cleanRoom) return 'the final round in the clean room did not run';
-  if (last.tree !== tree) return 'the tree changed after the final round';
-  const here = rounds.filter((round) => round.tree === tree);
+  if (!here.includes(last)) return 'the tree changed after the final round';
   const open = required.find((check) => {
     const run = lastRun(check, here);
     return run === null || !hasPassed(run);
