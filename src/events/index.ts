@@ -1,5 +1,6 @@
 /** events/: the wire contract. Event, item, result and exit-code schemas; the stream that numbers, chains and redacts; sinks. */
 export { type Clock, systemClock } from './clock.ts';
+export { type Colors, NO_COLORS } from './colors.ts';
 export { type Emit, Event, type EventBody, type EventSink, type EventType } from './event.ts';
 export {
   createEventStream,
@@ -13,9 +14,13 @@ export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './
 export { Job } from './job.ts';
 export { exitCodeOf, type Interruption, Outcome } from './outcome.ts';
 export { toPlainJson } from './plain-json.ts';
+export { createProgressLines } from './progress-lines.ts';
 export { type EventLine, readEvents } from './read-events.ts';
 export { type JsonLine, type LineFault, readJsonLines } from './read-json-lines.ts';
 export { createRedactor, type Redactor, type RedactStream, type Secret } from './redactor.ts';
+export { renderEvent } from './render-event.ts';
+export { renderCost, renderDuration, renderTokens } from './render-quantity.ts';
+export { renderVerdict } from './render-verdict.ts';
 export {
   ChangedFile,
   Changes,
@@ -30,5 +35,8 @@ export {
 } from './result.ts';
 export { eventsSchema, jobSchema, resultSchema } from './schemas.ts';
 export { SinkError, type SinkFailure } from './sink-error.ts';
+export { createStatusLine, type StatusLine } from './status-line.ts';
 export { createStreamSink, createStreamWriter, type StreamWriter } from './stream-sink.ts';
+export { createTextSink } from './text-sink.ts';
 export { addUsage, NO_USAGE, Usage } from './usage.ts';
+export { oneLine, quoteLines } from './visible-text.ts';

@@ -1,0 +1,22 @@
+/** `0.4 s`, `12.3 s`, `1 m 05 s`, `2 h 03 m`. */
+export function renderDuration(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(Math.round(seconds) / 60);
+  if (minutes < 60) return `${minutes} m ${two(Math.round(seconds) % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} m`;
+}
+
+/** `950`, `12.3k`, `1.2M`. */
+export function renderTokens(tokens: number): string {
+  if (tokens < 1000) return String(tokens);
+  return tokens < 999_950 ? `${(tokens / 1000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(1)}M`;
+}
+
+/** Dollars; small amounts with the digits that tell them from nothing. */
+export function renderCost(usd: number | null): string {
+  if (usd === null) return 'cost unknown';
+  return `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
+}
+
+const two = (value: number) => String(value).padStart(2, '0');

@@ -1,0 +1,40 @@
+/** Control characters, and the format characters that reorder text or end a line. */
+const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+const UNSAFE_BUT_TAB = /(?!\t)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+/** How CI systems spell commands inside of any output line: `##[error]`, `##vso[…]`, `##teamcity[…]`. */
+const CI_COMMAND = /##(?=\w*\[)/g;
+
+/**
+ * Foreign text on one line of a terminal: escape sequences, line ends and reordering become visible (`\x1b`, `\n`), so that text from a
+ * model or a program cannot move the cursor, recolour, or pass for a line of belay's own. The line it goes into must not begin with it:
+ * `::` at the start of a line is a command to GitHub.
+ */
+export function oneLine(text: string, maxLength = 200): string {
+  return disarm(shorten(text.trim(), maxLength), UNSAFE);
+}
+
+/** Foreign text on lines of their own, each behind a prefix; at most `maxLines`, with a remark on the rest. */
+export function quoteLines(text: string, options: { prefix: string; maxLines: number }): string {
+  const lines = text.replace(/\s+$/, '').split(/\r?\n/);
+  const shown = lines.slice(0, options.maxLines).map((line) => disarm(shorten(line, 1000), UNSAFE_BUT_TAB));
+  if (lines.length > shown.length) shown.push(`(${lines.length - shown.length} more lines)`);
+  return shown.map((line) => options.prefix + line).join('\n');
+}
+
+function disarm(text: string, unsafe: RegExp): string {
+  return text.replace(unsafe, escapeCharacter).replace(CI_COMMAND, '# #');
+}
+
+function escapeCharacter(character: string): string {
+  if (character === '\n') return '\\n';
+  if (character === '\t') return '\\t';
+  const code = character.charCodeAt(0).toString(16);
+  return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`;
+}
+
+function shorten(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const end =
+    text.charCodeAt(maxLength - 1) >= 0xd800 && text.charCodeAt(maxLength - 1) <= 0xdbff ? maxLength - 1 : maxLength;
+  return `${text.slice(0, end)}…`;
+}
