@@ -1,5 +1,5 @@
-/** tools/: what the model may do. */
-export { applyPatch } from './apply-patch.ts';
+/** tools/: what the model may do: names, inputs and words for the model, and the effect behind each. */
+export { type ParsedCall, parseCall } from './parse-call.ts';
 export type {
   Finish,
   OutputSink,
@@ -10,3 +10,5 @@ export type {
   ToolOutcome,
   ToolPorts,
 } from './tool.ts';
+export { createTools, type EditFamily } from './tool-set.ts';
+export { toolSpecs } from './tool-specs.ts';

@@ -64,10 +64,11 @@ export function describeNearMiss(lines: readonly string[], pattern: readonly str
   };
   const start = bestWindow(lines, pattern) ?? similar();
   if (start === null) return 'Nothing in the file is like it. Read the file again.';
-  const differing = pattern.findIndex(
-    (line, offset) => foldPunctuation(lines[start + offset] ?? '\0') !== foldPunctuation(line),
-  );
-  const at = start + Math.max(differing, 0);
+  const differs = (fold: (line: string) => string): number =>
+    pattern.findIndex((line, offset) => fold(lines[start + offset] ?? '\0') !== fold(line));
+  const [folded, exact] = [differs(foldPunctuation), differs((line) => line)];
+  const differing = folded === -1 ? exact : folded;
+  const at = Math.max(0, start + Math.max(differing, 0));
   const found = lines[at];
   const difference =
     found === undefined

@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import type { Tool, ToolDetail } from './tool.ts';
+
+const Input = z.strictObject({
+  steps: z
+    .array(z.strictObject({ text: z.string().max(1000), status: z.enum(['pending', 'in_progress', 'completed']) }))
+    .max(100),
+});
+type Input = z.infer<typeof Input>;
+
+function planOf(input: Input): ToolDetail {
+  return {
+    type: 'todo_list',
+    items: input.steps.map(({ text, status }) => ({ text, completed: status === 'completed' })),
+  };
+}
+
+export const updatePlan: Tool<Input> = {
+  name: 'update_plan',
+  description: 'Set the whole plan of a longer task; it is kept in view when old messages are dropped.',
+  input: Input,
+  readOnly: true,
+  itemType: 'todo_list',
+  action: () => ({ kind: 'none' }),
+  describe: planOf,
+  execute: async (input) => ({ status: 'completed', note: 'Plan updated.', detail: planOf(input) }),
+};
