@@ -1,2 +1,15 @@
 /** workspace/: snapshots, diff, scope, restore, clean room: git with its object store outside the workspace. */
-export type * from './workspace.ts';
+export { type CarryCapture, captureCarry, layCarry } from './carry.ts';
+export { compareDependencies, type DependencyQuestion, dependencyChanges } from './dependencies/dependency-changes.ts';
+export { isManifestOrLock } from './dependencies/dependency-files.ts';
+export { type OpenWorkspaceOptions, openWorkspace } from './open-workspace.ts';
+export {
+  judgeDependencies,
+  judgeScope,
+  reviewAreas,
+  type ScopePolicy,
+  type ScopeViolation,
+  touchedTests,
+} from './scope.ts';
+export { MAX_PATCH_BYTES } from './tree-diff.ts';
+export type { BaseState, TreeChange, TreeId, Workspace } from './workspace.ts';

@@ -1,4 +1,4 @@
-import type { ChangedFile } from '../events/index.ts';
+import type { ChangedFile, FileChange } from '../events/index.ts';
 
 /** A git tree id in the workspace's own object store (outside the workspace). */
 export type TreeId = string;
@@ -24,6 +24,13 @@ export interface TreeChange {
 /**
  * The folder under work. Its snapshots live in a git object store outside of it; nothing here runs a program that the tree
  * names (hooks, filters, fsmonitor), moves the user's index, stash, branches or refs, or follows a link out.
+ *
+ * What a snapshot holds: tracked and untracked files and links, with the bytes on disk and the executable bit. What it leaves out:
+ * ignored files (by the ignore rules as they are now; what was ignored when `ignoredPaths` was last asked, or at the start, stays
+ * out whatever happens to the rules), empty folders, FIFOs, sockets and devices, and the contents of `foreign` folders.
+ *
+ * Methods reject with a `UsageError`; its `code` tells `file_name` (not UTF-8, or one git refuses), `unreadable`, `missing_object`
+ * (partial clone), `too_large`, `git_failed`.
  */
 export interface Workspace {
   /** Real path of the repository's root (of the folder itself outside git). */
@@ -31,23 +38,31 @@ export interface Workspace {
   /** Real path of the writable folder; `root` or below it. */
   readonly dir: string;
   readonly base: BaseState;
+  /** Folders with a repository of their own when the run began (submodules, nested clones), relative to root: to be read-only. */
+  readonly foreign: readonly string[];
+  /** Real paths of the repository's git directories (a linked worktree has two, and a `.git` file): to be read-only. */
+  readonly gitDirs: readonly string[];
   /** The tree as it is now: tracked and untracked files, ignored ones left out. Only changed files are read again. */
   snapshot(): Promise<TreeId>;
   /** Names and kinds only: cheap. */
-  changedPaths(from: TreeId, to: TreeId): Promise<readonly { path: string; kind: 'add' | 'update' | 'delete' }[]>;
+  changedPaths(from: TreeId, to: TreeId): Promise<readonly FileChange[]>;
   diff(from: TreeId, to: TreeId): Promise<TreeChange>;
   /** Puts files back so that `snapshot()` equals `tree`; returns how many changed. Ignored files stay. */
   restore(tree: TreeId): Promise<number>;
-  /** Lays the tree out in an empty folder. */
+  /** Lays the tree out in an empty folder; without what a sparse checkout leaves out and without the contents of submodules. */
   checkout(tree: TreeId, dir: string): Promise<void>;
   /** A tree like `tree`, but with the paths given as they are in `from` (removed where `from` lacks them). */
   withPathsOf(tree: TreeId, from: TreeId, paths: readonly string[]): Promise<TreeId>;
-  /** Content of a file in a tree or commit; null when it is not there. */
-  read(treeish: string, path: string): Promise<Buffer | null>;
+  /** Content of a file (target of a link) in a tree or commit; null when it is not there. `maxBytes`: 64 MiB by default. */
+  read(treeish: string, path: string, options?: { maxBytes?: number }): Promise<Buffer | null>;
+  /** Files and links, sorted by git. */
   list(treeish: string): Promise<readonly string[]>;
-  /** Whether base + patch, freshly checked out and applied, is `tree`. */
-  proves(patch: Buffer, tree: TreeId): Promise<boolean>;
-  /** Ignored paths that exist now (directories collapsed), relative to root. */
+  /** Whether base + patch, freshly applied, is `tree`. `base`: the start's tree (of a clean start: of its commit) by default. */
+  proves(patch: Buffer, tree: TreeId, base?: TreeId): Promise<boolean>;
+  /** Ignored paths that exist now (directories collapsed, no `/` at the end), relative to root. Pins them: see above. */
   ignoredPaths(): Promise<readonly string[]>;
+  /** The commit that a `--trust-ref` names; a `UsageError` when there is none. */
+  resolveTrustRef(ref: string): Promise<string>;
+  /** Waits for what is going on and removes temporary files. Snapshots stay. */
   close(): Promise<void>;
 }

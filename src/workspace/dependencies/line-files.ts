@@ -1,0 +1,98 @@
+import { addVersion, type DependencyParser, type PinnedVersion } from './pinned-version.ts';
+import { parseRequirement } from './requirement.ts';
+
+type Add = (name: string, pinned: PinnedVersion) => void;
+
+/** A parser that looks at one line at a time; `see` is made anew for each text. */
+const byLine =
+  (create: (add: Add) => (line: string) => void): DependencyParser =>
+  (text) => {
+    const found = new Map<string, PinnedVersion[]>();
+    const see = create((name, pinned) => addVersion(found, name, pinned));
+    for (const line of text.split(/\r?\n/)) see(line);
+    return found;
+  };
+
+/** Options such as `-r other.txt` and `--index-url` decide what is installed: each is an entry of its own. */
+export const parseRequirements = byLine((add) => (line) => {
+  const text = line
+    .replace(/(^|\s)#.*$/, '')
+    .replace(/\\$/, '')
+    .trim();
+  if (text === '') return;
+  const requirement = text.startsWith('-') ? null : parseRequirement(text);
+  if (requirement === null) add(text.split(/[\s=]/)[0] ?? text, { version: text });
+  else add(...requirement);
+});
+
+/** Classic (`version "1"`, `resolved "…"`) and berry (`version: 1`, `checksum: …`). */
+export const parseYarnLock = byLine((add) => {
+  let name = '';
+  let pinned: PinnedVersion | null = null;
+  return (line) => {
+    const header = /^"?((?:@[^/@\s"]+\/)?[^@\s",]+)@.*:$/.exec(line);
+    if (header !== null) {
+      name = header[1] ?? '';
+      pinned = null;
+      return;
+    }
+    const field = /^ {2}(version|resolved|integrity|resolution|checksum):? "?([^"]*)"?$/.exec(line);
+    if (field === null || name === '') return;
+    if (field[1] === 'version') {
+      pinned = { version: field[2] ?? '', source: '' };
+      add(name, pinned);
+    } else if (pinned !== null) pinned.source = `${pinned.source ?? ''} ${field[2] ?? ''}`;
+  };
+});
+
+/** Keys of `packages:`: `/name@1`, `name@1(peer)`, `/name/1`. */
+export const parsePnpmLock = byLine((add) => {
+  let section = '';
+  let pinned: PinnedVersion | null = null;
+  return (line) => {
+    const top = /^(\w+):/.exec(line);
+    if (top !== null) section = top[1] ?? '';
+    if (section !== 'packages') return;
+    const key = /^ {2}['"]?\/?((?:@[^/@\s'"]+\/)?[^/@\s'"]+)[@/]([^:('"\s]+).*:\s*$/.exec(line);
+    if (key !== null) {
+      pinned = { version: key[2] ?? '', source: '' };
+      add(key[1] ?? '', pinned);
+    } else if (pinned !== null && line.trim().startsWith('resolution:')) pinned.source = line.trim();
+  };
+});
+
+/** `require`, `replace` and `exclude`, alone or in a block. */
+export const parseGoMod = byLine((add) => {
+  let block = '';
+  return (line) => {
+    const text = line.replace(/\/\/.*$/, '').trim();
+    if (text === ')') block = '';
+    const open = /^(\w+)\s*\($/.exec(text);
+    if (open !== null) block = open[1] ?? '';
+    const [, verb = '', rest = ''] = block === '' ? (/^(\w+)\s+(.*)$/.exec(text) ?? []) : ['', block, text];
+    if (open !== null || !['require', 'replace', 'exclude'].includes(verb)) return;
+    const [name = '', ...version] = rest.split(/\s+/);
+    if (name !== '' && version.length > 0)
+      add(name, { version: verb === 'require' ? version.join(' ') : `${verb} ${version.join(' ')}` });
+  };
+});
+
+export const parseGoSum = byLine((add) => (line) => {
+  const [name = '', version = '', digest = ''] = line.trim().split(/\s+/);
+  if (digest !== '' && !version.endsWith('/go.mod')) add(name, { version, source: digest });
+});
+
+export const parseGemfile = byLine((add) => (line) => {
+  const gem = /^\s*gem\s+["']([^"']+)["']\s*,?\s*(.*)$/.exec(line);
+  if (gem !== null) add(gem[1] ?? '', { version: (gem[2] ?? '').replace(/#.*$/, '').trim() || 'any' });
+  const source = /^\s*(source|git_source)\b(.*)$/.exec(line);
+  if (source !== null) add(source[1] ?? '', { version: (source[2] ?? '').trim() });
+});
+
+/** `    name (1.2.3)` below `specs:`; deeper lines are what those need. */
+export const parseGemfileLock = byLine((add) => (line) => {
+  const spec = /^ {4}(\S+) \(([^)]+)\)$/.exec(line);
+  if (spec !== null) add(spec[1] ?? '', { version: spec[2] ?? '' });
+  const remote = /^ {2}remote: (.*)$/.exec(line);
+  if (remote !== null) add('remote', { version: remote[1] ?? '' });
+});

@@ -1,0 +1,135 @@
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { createGit, findGit, type Git, isWithin } from './git.ts';
+import { hasCode } from './has-code.ts';
+
+/** The user's repository, which we only read. */
+export interface Repository {
+  /** Read-only calls against the user's own git directory. */
+  git: Git;
+  /** Real path of the work tree's root. */
+  root: string;
+  /** Of this work tree: index, info/sparse-checkout. */
+  gitDir: string;
+  /** Shared by linked worktrees: objects, refs, info/exclude. */
+  commonDir: string;
+  objectFormat: 'sha1' | 'sha256';
+  /** null before the first commit. */
+  head: { commit: string; tree: string } | null;
+}
+
+export interface Location {
+  /** Absolute path of the git program. */
+  program: string;
+  /** Real path of the folder that was named. */
+  dir: string;
+  /** null: the folder is in no repository, or in a part of one that the repository ignores. */
+  repository: Repository | null;
+}
+
+export interface LocateOptions {
+  dir: string;
+  /** The harness's PATH. */
+  path: string;
+}
+
+/** Finds the work tree around `dir`. A bare repository, a `.git` that is a link and a broken repository are usage errors. */
+export const locateRepository = async (options: LocateOptions): Promise<Location> => {
+  const dir = await realFolder(options.dir);
+  const marker = await findMarker(dir);
+  const program = await findGit(options.path, marker?.root ?? dir);
+  if (marker === null) return { program, dir, repository: null };
+  if (marker.linked) {
+    throw new UsageError(
+      `${join(marker.root, '.git')} is a symbolic link; belay cannot protect a git directory behind one`,
+      {
+        code: 'git_is_a_link',
+      },
+    );
+  }
+  const found = await describe(program, marker.root);
+  if (isWithin(found.gitDir, dir) && !isWithin(found.root, dir))
+    throw new UsageError(`${dir} is inside a git directory`);
+  const repository: Repository = {
+    ...found,
+    git: createGit(program, found.root, { GIT_DIR: found.gitDir, GIT_WORK_TREE: found.root }),
+  };
+  if (dir !== repository.root) {
+    const ignored = await repository.git.call(['check-ignore', '-q', '--', dir]);
+    if (ignored.code === 0) return { program, dir, repository: null };
+  }
+  return { program, dir, repository };
+};
+
+const realFolder = async (path: string): Promise<string> => {
+  try {
+    const real = await realpath(path);
+    if ((await stat(real)).isDirectory()) return real;
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES')) throw error;
+  }
+  throw new UsageError(`the workspace ${path} is not a folder that can be read`, { code: 'workspace_missing' });
+};
+
+const findMarker = async (dir: string): Promise<{ root: string; linked: boolean } | null> => {
+  for (let folder = dir; ; folder = dirname(folder)) {
+    try {
+      const entry = await lstat(join(folder, '.git'));
+      if (entry.isSymbolicLink()) return { root: folder, linked: true };
+      if (entry.isFile() || (entry.isDirectory() && (await exists(join(folder, '.git', 'HEAD')))))
+        return { root: folder, linked: false };
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) throw error;
+    }
+    if (dirname(folder) === folder) return null;
+  }
+};
+
+const exists = async (path: string): Promise<boolean> => {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return false;
+    throw error;
+  }
+};
+
+const describe = async (program: string, root: string): Promise<Omit<Repository, 'git'>> => {
+  const git = createGit(program, root, {});
+  const [facts, head] = await Promise.all([
+    git.call([
+      'rev-parse',
+      '--show-object-format',
+      '--is-bare-repository',
+      '--absolute-git-dir',
+      '--git-common-dir',
+      '--show-toplevel',
+    ]),
+    readHead(git, root),
+  ]);
+  const [format, bare, gitDir, commonDir, top] = facts.stdout.toString('utf8').split('\n');
+  if (bare === 'true')
+    throw new UsageError(`${root} is a bare repository; belay needs a work tree`, { code: 'bare_repository' });
+  if (facts.code !== 0 || !format || !gitDir || !commonDir || !top) throw unreadable(root, facts.stderr);
+  return {
+    root: await realpath(top),
+    gitDir: await realpath(gitDir),
+    commonDir: await realpath(resolve(root, commonDir)),
+    objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
+    head,
+  };
+};
+
+const readHead = async (git: Git, root: string): Promise<Repository['head']> => {
+  const found = await git.call(['rev-parse', 'HEAD^{commit}', 'HEAD^{tree}', '--']);
+  const [commit, tree] = found.stdout.toString('utf8').split('\n');
+  if (found.code === 0 && commit && tree) return { commit, tree };
+  const born = await git.call(['rev-parse', '--verify', '-q', 'HEAD']);
+  if (born.code === 0) throw unreadable(root, found.stderr);
+  return null;
+};
+
+const unreadable = (root: string, message: string): UsageError =>
+  new UsageError(`git cannot read the repository at ${root}: ${message.trim()}`, { code: 'repository_unreadable' });

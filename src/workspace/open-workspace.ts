@@ -1,0 +1,177 @@
+import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { createGit, type Git, isWithin } from './git.ts';
+import { type IndexFacts, prepareIndex } from './index-entries.ts';
+import { type Location, locateRepository, type Repository } from './locate-repository.ts';
+import { restoreTree } from './restore-tree.ts';
+import { scanWorkTree } from './scan.ts';
+import { layOut, provePatch, transplant } from './scratch-index.ts';
+import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
+import { createStore, type Store } from './store.ts';
+import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
+import { diffTrees, entryChanges } from './tree-diff.ts';
+import { readBlob, resolveCommit, treeEntries } from './tree-reader.ts';
+import { emptyFolders } from './user-folders.ts';
+import type { TreeId, Workspace } from './workspace.ts';
+
+export interface OpenWorkspaceOptions {
+  /** The writable folder; its repository's root becomes `root`. */
+  dir: string;
+  /** Ours, outside the workspace; made when it is missing. One process at a time (the thread's lock sees to that). */
+  storeDir: string;
+  /** Takes base and start facts from an earlier open of the same store, whatever the folder looks like now. */
+  resumed?: boolean;
+  /** Default: the process's PATH. */
+  path?: string;
+}
+
+/** From here on the untracked cache pays; below, each folder is simply listed again. */
+const MANY_ENTRIES = 10_000;
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+
+/** Opens the folder under work and takes the start snapshot. Rejects with a `UsageError` for a folder that belay cannot work in. */
+export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Workspace> => {
+  const location = await locateRepository({ dir: options.dir, path: options.path ?? process.env['PATH'] ?? '' });
+  const root = location.repository?.root ?? location.dir;
+  const storeDir = await outside(root, options.storeDir);
+  const store = await createStore(storeDir, location);
+  const git = createGit(location.program, root, {
+    GIT_DIR: store.gitDir,
+    GIT_WORK_TREE: root,
+    GIT_INDEX_FILE: store.indexFile,
+  });
+  const index = await prepareIndex(git, store, location.repository?.head?.tree ?? null);
+  const pinned = new Set<string>();
+  const site: SnapshotSite = { git, root, untrackedCache: index.entries > MANY_ENTRIES, pinned };
+  const scan = await scanWorkTree(git, { untrackedCache: false, ignored: true });
+  for (const path of scan.ignored) pinned.add(path);
+  const first = await takeSnapshot(site, null, scan);
+  const opened: Opened = { location, root, store, site, pinned, index };
+  const start = options.resumed === true ? await loadStartFacts(storeDir) : await readStart(opened, first);
+  if (options.resumed !== true) await writeStartFacts(storeDir, start);
+  return createWorkspace({ ...opened, start, first: first.tree });
+};
+
+const outside = async (root: string, storeDir: string): Promise<string> => {
+  const folder = resolve(storeDir);
+  await mkdir(folder, { recursive: true });
+  const real = await realpath(folder);
+  if (isWithin(root, real))
+    throw new UsageError(`the state folder ${real} lies inside the workspace ${root}`, { code: 'store_inside' });
+  return real;
+};
+
+interface Opened {
+  location: Location;
+  root: string;
+  store: Store;
+  site: SnapshotSite;
+  /** The same set as the site's. */
+  pinned: Set<string>;
+  index: IndexFacts;
+}
+
+const readStart = async (
+  { location, root, store, site, index }: Opened,
+  first: { tree: TreeId; nested: readonly string[] },
+): Promise<StartFacts> => {
+  const { git } = site;
+  const head = location.repository?.head ?? null;
+  if (head === null) await giveHead(git, store, first.tree);
+  const emptyTree = async (): Promise<TreeId> => (await git.run(['mktree'])).toString('latin1').trim();
+  const [folders, own] = await Promise.all([
+    emptyFolders(git, root, first.nested),
+    entryChanges(git, { from: head?.tree ?? (await emptyTree()), to: first.tree }),
+  ]);
+  const base = {
+    commit: head?.commit ?? null,
+    dirty: head !== null && head.tree !== first.tree,
+    git: location.repository !== null,
+    tree: first.tree,
+  };
+  const modes = await unusualModes(
+    root,
+    own.map((change) => change.path),
+  );
+  return {
+    base,
+    nested: first.nested,
+    submodules: index.submodules,
+    absent: index.absent,
+    emptyFolders: folders,
+    modes,
+  };
+};
+
+/** Without a HEAD, `git status` would tell of every file, every time. */
+const giveHead = async (git: Git, store: Store, tree: TreeId): Promise<void> => {
+  const author = ['-c', 'user.name=belay', '-c', 'user.email=belay@localhost'];
+  const commit = await git.run([...author, 'commit-tree', '-m', 'start', tree]);
+  await writeFile(join(store.gitDir, 'HEAD'), commit);
+};
+
+const gitDirsOf = ({ root, gitDir, commonDir }: Repository): string[] => [
+  ...new Set([join(root, '.git'), gitDir, commonDir]),
+];
+
+const createWorkspace = (opened: Opened & { start: StartFacts; first: TreeId }): Workspace => {
+  const { location, root, store, site, start } = opened;
+  const { git } = site;
+  const users = location.repository?.git ?? null;
+  let last: TreeId | null = opened.first;
+  let queue: Promise<unknown> = Promise.resolve();
+  /** One at a time for all that reads or writes our index. */
+  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
+    const next = queue.then(act, act);
+    queue = next.catch(() => undefined);
+    return next;
+  };
+  const treeish = async (name: string): Promise<string> =>
+    /^[0-9a-f]{40,64}$/.test(name) ? name : resolveCommit(users, name);
+  return {
+    root,
+    dir: location.dir,
+    base: start.base,
+    foreign: [...new Set([...start.submodules, ...start.nested])].sort(),
+    gitDirs: location.repository === null ? [] : gitDirsOf(location.repository),
+    snapshot: () =>
+      inTurn(async () => {
+        const known = last;
+        // Unknown until this one ends well: the index may be half-way.
+        last = null;
+        last = (await takeSnapshot(site, known)).tree;
+        return last;
+      }),
+    changedPaths: async (from, to) => (await entryChanges(git, { from, to })).map(({ path, kind }) => ({ path, kind })),
+    diff: (from, to) => diffTrees(git, { from, to }),
+    restore: (tree) =>
+      inTurn(async () => {
+        const known = last;
+        last = null;
+        const restored = await restoreTree({ ...site, store, start }, tree, known);
+        last = restored.snapshot.tree;
+        return restored.files;
+      }),
+    checkout: async (tree, dir) => {
+      await mkdir(dir, { recursive: true });
+      await layOut(git, store, { tree, dir: resolve(dir), absent: start.absent });
+    },
+    withPathsOf: (tree, from, paths) => transplant(git, store, { tree, from, paths }),
+    read: async (name, path, limits) =>
+      readBlob(git, { treeish: await treeish(name), path, maxBytes: limits?.maxBytes ?? MAX_READ_BYTES }),
+    list: async (name) => (await treeEntries(git, await treeish(name))).map((entry) => entry.path),
+    proves: (patch, tree, base) => provePatch(git, store, { patch, tree, base: base ?? start.base.tree }),
+    ignoredPaths: () =>
+      inTurn(async () => {
+        const { ignored } = await scanWorkTree(git, { untrackedCache: false, ignored: true });
+        for (const path of ignored) opened.pinned.add(path);
+        return ignored;
+      }),
+    resolveTrustRef: (ref) => resolveCommit(users, ref),
+    close: async () => {
+      await queue;
+      await rm(store.scratch, { recursive: true, force: true });
+    },
+  };
+};

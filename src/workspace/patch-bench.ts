@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { createGit } from './git.ts';
+import { locateRepository } from './locate-repository.ts';
+import { resolveCommit } from './tree-reader.ts';
+
+export interface PatchBenchOptions {
+  /** A folder in the repository that has the base. */
+  dir: string;
+  path: string;
+  /** Commit that the patch is for. */
+  base: string;
+  patch: Buffer;
+  /** What a result says of the patch; null where there is none to compare. */
+  expected: { patchSha256: string | null; baseCommit: string | null } | null;
+}
+
+/** A fresh tree of the base, in a folder of its own, for a job that never saw the agent. */
+export interface PatchBench {
+  readonly dir: string;
+  apply(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Throws UsageError when the base is unknown, or the patch is not the one that the result is about. */
+export async function createPatchBench(options: PatchBenchOptions): Promise<PatchBench> {
+  const { program, repository } = await locateRepository(options);
+  if (repository === null) throw new UsageError(`--base: ${options.dir} is not in a git repository`);
+  const commit = await resolveCommit(repository.git, options.base, '--base');
+  const { expected } = options;
+  const digest = createHash('sha256').update(options.patch).digest('hex');
+  if (expected !== null && expected.patchSha256 !== digest)
+    throw new UsageError(
+      `--expect: the result is about another patch (${expected.patchSha256 ?? 'none'}, not ${digest})`,
+      { code: 'expect' },
+    );
+  if (expected !== null && expected.baseCommit !== commit)
+    throw new UsageError(`--expect: the result is about the base ${expected.baseCommit ?? 'none'}, not ${commit}`, {
+      code: 'expect',
+    });
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'belay-verify-')));
+  const dir = join(folder, 'tree');
+  try {
+    await createGit(program, folder, {}).run([
+      'init',
+      '-q',
+      '--template=',
+      '--initial-branch=base',
+      `--object-format=${repository.objectFormat}`,
+      dir,
+    ]);
+    await mkdir(join(dir, '.git/objects/info'), { recursive: true });
+    await writeFile(join(dir, '.git/objects/info/alternates'), `${join(repository.commonDir, 'objects')}\n`);
+    const git = createGit(program, dir, { GIT_DIR: join(dir, '.git'), GIT_WORK_TREE: dir });
+    await git.run(['update-ref', 'HEAD', commit]);
+    await git.run(['read-tree', '-u', '--reset', commit]);
+    return {
+      dir,
+      async apply() {
+        const applied = await git.call(['apply', '--whitespace=nowarn', '-'], { stdin: options.patch });
+        if (applied.code !== 0)
+          throw new UsageError(`--patch does not apply to ${commit}: ${applied.stderr.trim()}`, { code: 'patch' });
+      },
+      remove: () => rm(folder, { recursive: true, force: true }),
+    };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}

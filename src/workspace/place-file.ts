@@ -1,0 +1,72 @@
+import { constants as fs } from 'node:fs';
+import { chmod, copyFile, lchown, lstat, readlink, rename, rm, symlink, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { hasCode } from './has-code.ts';
+import { ensureFolder } from './user-folders.ts';
+
+export interface Placement {
+  /** Where the file or link lies ready. */
+  staged: string;
+  root: string;
+  /** Relative to root. */
+  path: string;
+  executable: boolean;
+  /** Permission bits to give; null: those of the file in place, else the staged file's. */
+  mode: number | null;
+  /** Owner to give; null: leave. */
+  owner: { uid: number; gid: number } | null;
+}
+
+const ANY_EXECUTE = 0o111;
+const PERMISSIONS = 0o777;
+
+/** Puts a staged file or link in its place. Nothing on the way is followed: a link or file where a folder belongs is removed. */
+export const placeFile = async (placement: Placement): Promise<void> => {
+  const { staged, root, path, owner } = placement;
+  const target = join(root, path);
+  await ensureFolder(root, path.includes('/') ? dirname(path) : '', removeEntry);
+  const link = (await lstat(staged)).isSymbolicLink();
+  const before = await statOf(target);
+  const mode = placement.mode ?? (before?.isFile() === true ? before.mode & PERMISSIONS : null);
+  if (before !== null) await removeEntry(target);
+  if (link) await inWritableFolder(target, async () => symlink(await readlink(staged), target));
+  else await inWritableFolder(target, () => move(staged, target));
+  if (!link && mode !== null)
+    await chmod(target, placement.executable ? mode | ((mode & 0o444) >> 2) : mode & ~ANY_EXECUTE);
+  if (owner !== null) await lchown(target, owner.uid, owner.gid);
+};
+
+/** The store may lie on another file system than the workspace. */
+const move = async (from: string, to: string): Promise<void> => {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+    await copyFile(from, to, fs.COPYFILE_EXCL | fs.COPYFILE_FICLONE);
+    await unlink(from);
+  }
+};
+
+/** Removes a file, link or whole folder; links in it are not followed. Absent is fine. */
+export const removeEntry = async (path: string): Promise<void> => {
+  const stats = await statOf(path);
+  if (stats === null) return;
+  await inWritableFolder(path, () => (stats.isDirectory() ? rm(path, { recursive: true, force: true }) : unlink(path)));
+};
+
+/** The agent may have taken the write bit from a folder that we own. */
+const inWritableFolder = async (path: string, act: () => Promise<void>): Promise<void> => {
+  try {
+    await act();
+  } catch (error) {
+    if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
+    await chmod(dirname(path), (await lstat(dirname(path))).mode | 0o700);
+    await act();
+  }
+};
+
+const statOf = (path: string) =>
+  lstat(path).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
+    throw error;
+  });

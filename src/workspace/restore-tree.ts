@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { access, chmod, constants as fs, lstat, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { hasCode } from './has-code.ts';
+import { placeFile, removeEntry } from './place-file.ts';
+import { scanWorkTree } from './scan.ts';
+import { layOut } from './scratch-index.ts';
+import type { StartFacts } from './start-facts.ts';
+import type { Store } from './store.ts';
+import { type Snapshot, type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
+import { ancestors } from './text-path.ts';
+import { entryChanges, type TreeEntryChange } from './tree-diff.ts';
+import { unreadableFolders } from './unreadable-folders.ts';
+import { emptyFolders, ensureFolder, removeIfEmpty } from './user-folders.ts';
+import type { TreeId } from './workspace.ts';
+
+export interface RestoreSite extends SnapshotSite {
+  store: Store;
+  start: StartFacts;
+}
+
+/** Putting an ignore file back can bring files into view that it hid; a second round then takes them away. */
+const ROUNDS = 4;
+
+export interface Restored {
+  files: number;
+  snapshot: Snapshot;
+}
+
+/** See `Workspace.restore`. Everything is staged before the first file is touched, so that a missing object changes nothing. */
+export const restoreTree = async (site: RestoreSite, tree: TreeId, last: TreeId | null): Promise<Restored> => {
+  const changed = new Set<string>();
+  let known = last;
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const snapshot = await snapshotDespiteModes(site, known);
+    known = snapshot.tree;
+    const planted = snapshot.nested.filter((path) => !site.start.nested.includes(path));
+    const changes = await entryChanges(site.git, { from: snapshot.tree, to: tree });
+    if (changes.length === 0 && planted.length === 0) {
+      await settleFolders(site, snapshot.nested);
+      return { files: changed.size, snapshot };
+    }
+    for (const path of planted) await removeEntry(join(site.root, path));
+    await putBack(site, tree, changes);
+    for (const path of [...planted, ...changes.map((change) => change.path)]) changed.add(path);
+  }
+  throw new UsageError(
+    `the workspace ${site.root} keeps changing while it is restored; does a process of the run still write there?`,
+    {
+      code: 'restore_incomplete',
+    },
+  );
+};
+
+const putBack = async (site: RestoreSite, tree: TreeId, changes: readonly TreeEntryChange[]): Promise<void> => {
+  const stage = join(site.store.scratch, `stage-${randomUUID()}`);
+  await mkdir(stage, { recursive: true });
+  try {
+    const wanted = changes.filter((change) => change.to !== null);
+    await layOut(site.git, site.store, { tree, dir: stage, only: wanted.map((change) => change.path) });
+    const owner = await ownerToGive(site.root);
+    const removed = changes.filter((change) => change.to === null);
+    for (const { path } of removed) await removeEntry(join(site.root, path));
+    for (const { path, to } of wanted) {
+      const executable = to?.mode === '100755';
+      const mode = site.start.modes[path] ?? null;
+      await placeFile({ staged: join(stage, path), root: site.root, path, executable, mode, owner });
+    }
+    await pruneAbove(
+      site,
+      removed.map((change) => change.path),
+    );
+  } finally {
+    await rm(stage, { recursive: true, force: true });
+  }
+};
+
+/** Removes folders that the removals emptied, but for those that were empty before. */
+const pruneAbove = async ({ root, start }: RestoreSite, removed: readonly string[]): Promise<void> => {
+  const keep = new Set(start.emptyFolders);
+  const above = new Set(removed.flatMap(ancestors));
+  for (const folder of [...above].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(join(root, folder));
+};
+
+/** Empty folders: those of the start are there again, others are gone. */
+const settleFolders = async ({ git, root, start }: RestoreSite, nested: readonly string[]): Promise<void> => {
+  const keep = new Set(start.emptyFolders);
+  for (const folder of start.emptyFolders) await ensureFolder(root, folder, removeEntry);
+  const now = await emptyFolders(git, root, nested);
+  for (const folder of [...now].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(join(root, folder));
+};
+
+const deepestFirst = (a: string, b: string): number => b.split('/').length - a.split('/').length;
+
+/** A harness that is root gives files to whom the workspace belongs. */
+const ownerToGive = async (root: string): Promise<{ uid: number; gid: number } | null> => {
+  if (process.geteuid?.() !== 0) return null;
+  const { uid, gid } = await lstat(root);
+  return uid === 0 ? null : { uid, gid };
+};
+
+/** What the agent made unreadable is made readable again, where we may. */
+const snapshotDespiteModes = async (site: RestoreSite, last: TreeId | null): Promise<Snapshot> => {
+  try {
+    return await takeSnapshot(site, last);
+  } catch (error) {
+    if (!(error instanceof UsageError && error.code === 'unreadable')) throw error;
+    for (
+      let folders = await unreadableFolders(site.root);
+      folders.length > 0;
+      folders = await unreadableFolders(site.root)
+    ) {
+      const repaired = await Promise.all(folders.map((folder) => allow(join(site.root, folder), 0o700)));
+      if (!repaired.includes(true)) break;
+    }
+    for (const path of (await scanWorkTree(site.git, site)).touched) await allow(join(site.root, path), 0o600);
+    return takeSnapshot(site, last);
+  }
+};
+
+/** Whether permission bits had to be and could be added. Links are left alone. */
+const allow = async (path: string, bits: number): Promise<boolean> => {
+  try {
+    const stats = await lstat(path);
+    if (stats.isSymbolicLink() || (stats.mode & bits) === bits) return false;
+    await chmod(path, stats.mode | bits);
+    await access(path, fs.R_OK);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EPERM', 'EACCES')) return false;
+    throw error;
+  }
+};

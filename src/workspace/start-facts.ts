@@ -1,0 +1,60 @@
+import { lstat, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { hasCode } from './has-code.ts';
+import type { BaseState } from './workspace.ts';
+
+/** What git does not record of the workspace as the run found it; kept beside the store for a resumed run. */
+export interface StartFacts {
+  base: BaseState;
+  nested: readonly string[];
+  submodules: readonly string[];
+  /** Paths that a sparse checkout leaves out. */
+  absent: readonly string[];
+  emptyFolders: readonly string[];
+  /** Permission bits of files that no commit has and that are neither 0644 nor 0755. */
+  modes: Readonly<Record<string, number>>;
+}
+
+const fileOf = (storeDir: string): string => join(storeDir, 'store.git', 'start.json');
+
+export const writeStartFacts = async (storeDir: string, facts: StartFacts): Promise<void> => {
+  const path = fileOf(storeDir);
+  await writeFile(`${path}.new`, JSON.stringify(facts));
+  await rename(`${path}.new`, path);
+};
+
+export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
+  const z = await import('zod');
+  const paths = z.array(z.string());
+  const schema = z.strictObject({
+    base: z.strictObject({ commit: z.string().nullable(), dirty: z.boolean(), git: z.boolean(), tree: z.string() }),
+    nested: paths,
+    submodules: paths,
+    absent: paths,
+    emptyFolders: paths,
+    modes: z.record(z.string(), z.int().min(0).max(0o7777)),
+  });
+  try {
+    return schema.parse(JSON.parse(await readFile(fileOf(storeDir), 'utf8')));
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') && !(error instanceof SyntaxError) && !(error instanceof z.ZodError)) throw error;
+    throw new UsageError(`${storeDir} holds no snapshots of a run`, { code: 'no_snapshots', cause: error });
+  }
+};
+
+const MAX_MODES = 20_000;
+const PERMISSIONS = 0o777;
+
+export const unusualModes = async (root: string, paths: readonly string[]): Promise<Record<string, number>> => {
+  const modes: Record<string, number> = {};
+  for (const path of paths.slice(0, MAX_MODES)) {
+    const stats = await lstat(join(root, path)).catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
+      throw error;
+    });
+    const bits = (stats?.mode ?? 0) & PERMISSIONS;
+    if (stats?.isFile() === true && bits !== 0o644 && bits !== 0o755) modes[path] = bits;
+  }
+  return modes;
+};

@@ -1,0 +1,90 @@
+import { copyFile, constants as fs, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from './has-code.ts';
+import type { Location, Repository } from './locate-repository.ts';
+import { readUserSettings, type UserSettings } from './user-settings.ts';
+
+/** Our own git directory, outside the workspace. */
+export interface Store {
+  gitDir: string;
+  indexFile: string;
+  /** For temporary indexes and staged files; emptied at open. */
+  scratch: string;
+}
+
+export const storeAt = (storeDir: string): Store => ({
+  gitDir: join(storeDir, 'store.git'),
+  indexFile: join(storeDir, 'store.git', 'index'),
+  scratch: join(storeDir, 'store.git', 'scratch'),
+});
+
+/**
+ * Attributes of the tree never convert, run or hide anything: `info/attributes` outranks every `.gitattributes`. Snapshots hold the
+ * bytes on disk, and `-diff` cannot make lines uncountable. (`working-tree-encoding` takes no `-`.)
+ */
+const EXACT_BYTES = '* -text !eol -ident !filter !working-tree-encoding !diff';
+const EXACT_BUT_LINE_ENDS = '* -ident !filter !working-tree-encoding !diff';
+
+/** Writes the store's layout by hand: `git init` would copy templates and cost a process. Keeps the objects that are there. */
+export const createStore = async (storeDir: string, location: Location): Promise<Store> => {
+  const store = storeAt(storeDir);
+  const { repository } = location;
+  await rm(store.scratch, { recursive: true, force: true });
+  for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'info'])
+    await mkdir(join(store.gitDir, folder), { recursive: true });
+  await mkdir(store.scratch, { recursive: true });
+  await rm(`${store.indexFile}.lock`, { force: true });
+  const settings = await readUserSettings(location);
+  const put = (name: string, text: string): Promise<void> => writeFile(join(store.gitDir, name), text);
+  await put('config', renderConfig(repository, settings));
+  await put('HEAD', `${repository?.head?.commit ?? 'ref: refs/heads/base'}\n`);
+  await put('info/exclude', settings.exclude);
+  await put('info/attributes', `${settings.lineEnds === null ? EXACT_BYTES : EXACT_BUT_LINE_ENDS}\n`);
+  if (settings.sparse !== null) await put('info/sparse-checkout', settings.sparse);
+  await put('objects/info/alternates', repository === null ? '' : `${quote(join(repository.commonDir, 'objects'))}\n`);
+  if (repository !== null) await adoptIndex(repository, store);
+  return store;
+};
+
+/**
+ * A copy of the user's index: its stat data spares reading every file again, and an entry that is clean there keeps its blob,
+ * also where the user's line-end settings make the bytes on disk differ.
+ */
+const adoptIndex = async (repository: Repository, store: Store): Promise<void> => {
+  try {
+    await copyFile(join(repository.gitDir, 'index'), store.indexFile, fs.COPYFILE_FICLONE);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return;
+    throw error;
+  }
+  for (const name of await readdir(repository.gitDir)) {
+    if (name.startsWith('sharedindex.'))
+      await copyFile(join(repository.gitDir, name), join(store.gitDir, name), fs.COPYFILE_FICLONE);
+  }
+};
+
+const renderConfig = (repository: Repository | null, settings: UserSettings): string => {
+  const sha256 = repository?.objectFormat === 'sha256';
+  return [
+    '[core]',
+    `\trepositoryformatversion = ${sha256 ? 1 : 0}`,
+    '\tbare = false',
+    '\tfileMode = true',
+    '\tsymlinks = true',
+    '\tignoreCase = false',
+    `\tautocrlf = ${settings.lineEnds?.autocrlf ?? 'false'}`,
+    `\teol = ${settings.lineEnds?.eol ?? 'native'}`,
+    '\tsafecrlf = false',
+    '\tlogAllRefUpdates = false',
+    // Makes git look whether a path left out on purpose is there after all.
+    `\tsparseCheckout = ${settings.sparse !== null}`,
+    '[index]',
+    '\tversion = 4',
+    '\tsparse = false',
+    ...(sha256 ? ['[extensions]', '\tobjectFormat = sha256'] : []),
+    '',
+  ].join('\n');
+};
+
+/** A line of `alternates` that begins with a quote is C-quoted; one that begins with `#` is a comment. */
+const quote = (path: string): string => (/["\n#]/.test(path) ? JSON.stringify(path) : path);

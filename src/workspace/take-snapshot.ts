@@ -1,0 +1,114 @@
+import { constants as fs, type Stats } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { type Git, gitFailure, splitNul } from './git.ts';
+import { hasCode } from './has-code.ts';
+import { type Scan, scanWorkTree } from './scan.ts';
+import { ancestors } from './text-path.ts';
+import { unreadableFolders } from './unreadable-folders.ts';
+
+export interface SnapshotSite {
+  git: Git;
+  root: string;
+  untrackedCache: boolean;
+  /** Paths that were ignored when the run began stay out, whatever becomes of the ignore rules. */
+  pinned: ReadonlySet<string>;
+}
+
+export interface Snapshot {
+  tree: string;
+  nested: readonly string[];
+  /** Whether the index was written anew. */
+  changed: boolean;
+}
+
+const ATTEMPTS = 3;
+
+/** `last`: the tree that our index holds; null when not known. `scanned`: a scan made just now. A file that changes while it is read is looked at again. */
+export const takeSnapshot = async (site: SnapshotSite, last: string | null, scanned?: Scan): Promise<Snapshot> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const scan = attempt === 1 && scanned !== undefined ? scanned : await scanWorkTree(site.git, site);
+    if (scan.complaints !== '') await refuseUnreadable(site);
+    const touched = scan.touched.filter((path) => !isPinned(site.pinned, path));
+    if (touched.length === 0 && last !== null) return { tree: last, nested: scan.nested, changed: false };
+    const failure = await updateIndex(site, touched);
+    if (failure === null) {
+      const tree = (await site.git.run(['write-tree', '--missing-ok'])).toString('latin1').trim();
+      return { tree, nested: scan.nested, changed: touched.length > 0 };
+    }
+    if (attempt === ATTEMPTS) throw await diagnose(site.root, touched, failure);
+  }
+};
+
+/** Whether a path or a folder above it is in the set. */
+export const isPinned = (pinned: ReadonlySet<string>, path: string): boolean =>
+  pinned.size > 0 && (pinned.has(path) || ancestors(path).some((folder) => pinned.has(folder)));
+
+/** Returns git's complaint, or null. Files that are no file, link or folder of files (FIFO, socket, device) count as absent. */
+const updateIndex = async ({ git, root }: SnapshotSite, touched: readonly string[]): Promise<UsageError | null> => {
+  const kept: string[] = [];
+  const gone: string[] = [];
+  for (const path of touched) ((await isRecordable(root, path)) ? kept : gone).push(path);
+  if (gone.length > 0) {
+    const lines = gone.map((path) => `0 ${'0'.repeat(40)}\t${path}\0`).join('');
+    await git.run(['update-index', '-z', '--index-info'], { stdin: lines });
+  }
+  if (kept.length === 0) return null;
+  const args = ['update-index', '--add', '--replace', '-z', '--stdin'];
+  const result = await git.call(args, { stdin: kept.map((path) => `${path}\0`).join('') });
+  return result.code === 0 ? null : gitFailure(args, result);
+};
+
+/** A path behind a link is not in the tree: git lists it as gone, and the link as new. */
+const isRecordable = async (root: string, path: string): Promise<boolean> => {
+  const folder = ancestors(path).at(-1);
+  for (const above of folder === undefined ? [] : [...ancestors(folder), folder]) {
+    const stats = await statOf(join(root, above));
+    if (stats === null || !stats.isDirectory()) return false;
+  }
+  const stats = await statOf(join(root, path));
+  return stats !== null && (stats.isFile() || stats.isSymbolicLink());
+};
+
+const statOf = async (path: string): Promise<Stats | null> => {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
+    throw error;
+  }
+};
+
+/**
+ * git goes on past a folder that it may not read, as if it were empty: a snapshot without it would be a lie. Its other warnings (an
+ * ignore file that is a link, say) leave nothing out.
+ */
+const refuseUnreadable = async ({ git, root, pinned }: SnapshotSite): Promise<void> => {
+  const folders = (await unreadableFolders(root)).filter((folder) => !isPinned(pinned, folder));
+  if (folders.length === 0) return;
+  const ignored = await git.call(['check-ignore', '-z', '--stdin'], {
+    stdin: folders.map((folder) => `${folder}\0`).join(''),
+  });
+  const names = new Set(splitNul(ignored.stdout).map(String));
+  const folder = folders.find((name) => !names.has(name));
+  if (folder !== undefined) throw unreadable(folder || '.');
+};
+
+const diagnose = async (root: string, paths: readonly string[], failure: UsageError): Promise<UsageError> => {
+  for (const path of paths) {
+    try {
+      // Neither follows a link nor waits on a FIFO.
+      await (await open(join(root, path), fs.O_RDONLY | fs.O_NOFOLLOW | fs.O_NONBLOCK)).close();
+    } catch (error) {
+      if (hasCode(error, 'EACCES', 'EPERM')) return unreadable(path);
+      if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO')) throw error;
+    }
+  }
+  return failure;
+};
+
+const unreadable = (path: string): UsageError =>
+  new UsageError(`${path} cannot be read by the user that belay runs as; fix its permissions or have it ignored`, {
+    code: 'unreadable',
+  });

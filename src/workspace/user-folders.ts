@@ -1,0 +1,72 @@
+import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Git, splitNul } from './git.ts';
+import { hasCode } from './has-code.ts';
+import { textPath } from './text-path.ts';
+
+const MAX_FOLDERS = 20_000;
+
+/**
+ * Folders with no file that git knows of: it does not record them, so that restore needs a list of its own to leave the user's alone.
+ * Ignored folders and nested repositories are left out.
+ */
+export const emptyFolders = async (git: Git, root: string, nested: readonly string[]): Promise<readonly string[]> => {
+  const listed = await git.run(['ls-files', '-o', '--directory', '--exclude-standard', '-z']);
+  const closed = new Set(nested);
+  const found: string[] = [];
+  const waiting = splitNul(listed)
+    .map(textPath)
+    .filter((path) => path.endsWith('/'))
+    .map((path) => path.slice(0, -1));
+  for (let folder = waiting.pop(); folder !== undefined && found.length < MAX_FOLDERS; folder = waiting.pop()) {
+    if (closed.has(folder)) continue;
+    const names = await foldersAndFiles(join(root, folder));
+    if (names === null) continue;
+    if (names.files === 0) found.push(folder);
+    for (const name of names.folders) waiting.push(`${folder}/${name}`);
+  }
+  return found.sort();
+};
+
+const foldersAndFiles = async (path: string): Promise<{ folders: string[]; files: number } | null> => {
+  try {
+    const entries = await readdir(path, { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+    return folders.includes('.git') ? null : { folders, files: entries.length - folders.length };
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return null;
+    throw error;
+  }
+};
+
+/** Removes a folder when it is empty; a folder with something in it, or none, is no error. */
+export const removeIfEmpty = async (path: string): Promise<boolean> => {
+  try {
+    await rmdir(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EBUSY')) return false;
+    throw error;
+  }
+};
+
+/** Makes each folder on the way to `path` (relative to `root`) a real one: a file or link in its place goes. Returns those it made. */
+export const ensureFolder = async (
+  root: string,
+  path: string,
+  remove: (path: string) => Promise<void>,
+): Promise<void> => {
+  let at = root;
+  for (const name of path === '' ? [] : path.split('/')) {
+    at = join(at, name);
+    const isFolder = await lstat(at).then(
+      (stats) => stats.isDirectory(),
+      (error: unknown) => {
+        if (hasCode(error, 'ENOENT')) return null;
+        throw error;
+      },
+    );
+    if (isFolder === false) await remove(at);
+    if (isFolder !== true) await mkdir(at);
+  }
+};
