@@ -59,10 +59,11 @@ function createCollector(request: WindowRequest) {
     if (isWanted()) {
       const text = lineText(Buffer.concat(kept), { line, lineBytes });
       const bytes = Buffer.byteLength(text) + 1;
-      if (lines.length >= request.limit || (lines.length > 0 && windowBytes + bytes > request.maxBytes)) full = true;
+      if (lines.length > 0 && windowBytes + bytes > request.maxBytes) full = true;
       else {
         lines.push(text);
         windowBytes += bytes;
+        full = lines.length >= request.limit;
       }
     }
     line += 1;

@@ -23,7 +23,7 @@ export async function searchByWalk(query: SearchQuery, signal: AbortSignal): Pro
     if (!(error instanceof RE2JSException)) throw error;
     return { kind: 'invalid', reason: error.message };
   }
-  const passes = createGlobFilter(query.glob);
+  const passes = createGlobFilter(query);
   const deadline = performance.now() + MAX_TIME_MS;
   for await (const file of filesOf(query, signal)) {
     if (signal.aborted) return { kind: 'ended', stopped: 'cancelled' };

@@ -1,3 +1,4 @@
+import * as path from 'node:path';
 import { createMatcher } from '../policy/index.ts';
 
 /** A line that matches; the path is relative to the root. */
@@ -12,7 +13,9 @@ export interface SearchQuery {
   /** Folder or file relative to the root, '' for all. */
   base: string;
   pattern: string;
+  /** Relative to `globFolder` (relative to the root, '' for it) where it has a `/`, else for names at any depth. */
   glob: string | null;
+  globFolder: string;
   /** Returns false when enough was seen. */
   onHit(hit: SearchHit): boolean;
 }
@@ -23,10 +26,13 @@ export type SearchEnd =
   | { kind: 'invalid'; reason: string }
   | { kind: 'unavailable' };
 
-/** A filter for paths relative to the root, from a glob as ripgrep reads it. */
-export function createGlobFilter(glob: string | null): (path: string) => boolean {
+/** Which paths (relative to the root) a query's glob lets through. */
+export function createGlobFilter({
+  glob,
+  globFolder,
+}: Pick<SearchQuery, 'glob' | 'globFolder'>): (file: string) => boolean {
   if (glob === null) return () => true;
   const negated = glob.startsWith('!');
   const matcher = createMatcher([negated ? glob.slice(1) : glob]);
-  return (path) => (matcher(path) === null) === negated;
+  return (file) => (matcher(path.posix.relative(globFolder, file)) === null) === negated;
 }

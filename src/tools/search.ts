@@ -1,3 +1,4 @@
+import * as path from 'node:path';
 import * as z from 'zod';
 import { findRipgrep } from './ripgrep.ts';
 import { resolvePath, shownPath } from './safe-path.ts';
@@ -28,11 +29,11 @@ function createHitList(ports: ToolPorts, { limit, maxBytes }: { limit: number; m
   return {
     lines,
     isFull: () => isFull,
-    take({ path, line, text }: SearchHit): boolean {
-      if (ports.access(path).hidden) return true;
+    take({ path: file, line, text }: SearchHit): boolean {
+      if (ports.access(file).hidden) return true;
       const clean = text.replace(/\r$/u, '').replaceAll('\0', '\ufffd');
       const clipped = clean.length > MAX_LINE_CHARS ? `${clean.slice(0, MAX_LINE_CHARS)}…` : clean;
-      const rendered = `${shownPath(ports, path)}:${line}: ${clipped}`;
+      const rendered = `${shownPath(ports, file)}:${line}: ${clipped}`;
       bytes += Buffer.byteLength(rendered) + 1;
       isFull = lines.length >= limit || bytes > maxBytes;
       if (!isFull) lines.push(rendered);
@@ -70,11 +71,12 @@ export const search: Tool<Input> = {
 
     const limit = input.limit ?? DEFAULT_LIMIT;
     const hits = createHitList(ports, { limit, maxBytes: ports.policy.limits.outputBytes });
-    const query = {
+    const query: SearchQuery = {
       root: ports.root,
       base: relative,
       pattern: input.pattern,
       glob: input.glob ?? null,
+      globFolder: path.relative(ports.root, ports.workspace).split(path.sep).join('/'),
       onHit: hits.take,
     };
     const end = await runSearch(query, signal);
