@@ -7,59 +7,12 @@ import {
   type EventBody,
   type EventSink,
   MAX_LINE_BYTES,
-  NO_USAGE,
-  type Result,
   SinkError,
 } from '../../src/events/index.ts';
+import { fixedClock, sampleResult } from './sample-events.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const clock = { now: () => Date.UTC(2030, 0, 2, 3, 4, 5, 6) };
 const message = (text: string): EventBody => ({ type: 'error', code: 'test', message: text });
-
-const result = (more: Partial<Result> = {}): Result => ({
-  schema: 'belay.result/v1',
-  outcome: 'gave_up',
-  exit_code: 14,
-  verified: false,
-  evidence: 'none',
-  ended_by: 'finish',
-  reason: 'nothing to do',
-  message: '',
-  question: null,
-  risks: [],
-  review: [],
-  goal: null,
-  thread_id: 't_1',
-  run_id: 'r_1',
-  changes: {
-    files: [],
-    patch: null,
-    patch_sha256: null,
-    base_commit: null,
-    tree: null,
-    tests: [],
-    dependencies: [],
-    restored: true,
-  },
-  checks: [],
-  usage: NO_USAGE,
-  cost_usd: null,
-  limits: {
-    turns: { used: 0, max: 1 },
-    attempts: { used: 0, max: 1 },
-    wall_time_ms: { used: 0, max: 1 },
-    tokens: { used: 0, max: 1 },
-    cost_usd: { used: 0, max: null },
-    tool_calls: { used: 0, max: 1 },
-  },
-  denials: [],
-  policy: null,
-  sandbox: null,
-  model: null,
-  started_at: '2030-01-02T03:04:05.006Z',
-  duration_ms: 0,
-  ...more,
-});
 
 function memorySink() {
   const lines: string[] = [];
@@ -78,7 +31,7 @@ function openStream(sinks: EventSink[], secrets: { name: string; value: string }
     runId: 'r_1',
     redactor: createRedactor(secrets),
     sinks,
-    clock,
+    clock: fixedClock,
     onSinkFailed: (sink, error) => failures.push([sink, error]),
   });
   return { stream, failures };
@@ -147,9 +100,9 @@ describe('the event stream', () => {
     const memory = memorySink();
     const { stream } = openStream([memory.sink]);
     expect(stream.isCompleted()).toBe(false);
-    await stream.emit({ type: 'run.completed', result: result() });
+    await stream.emit({ type: 'run.completed', result: sampleResult() });
     expect(stream.isCompleted()).toBe(true);
-    expect(() => stream.emit({ type: 'run.completed', result: result() })).toThrow(/after run.completed/);
+    expect(() => stream.emit({ type: 'run.completed', result: sampleResult() })).toThrow(/after run.completed/);
     expect(() => stream.emit(message('late'))).toThrow(/after run.completed/);
     expect(Event.parse(memory.events()[0])).toEqual(memory.events()[0]);
     expect(memory.lines).toHaveLength(1);
@@ -279,7 +232,11 @@ describe('a line over 1 MiB', () => {
     const { stream } = openStream([memory.sink]);
     await stream.emit({
       type: 'run.completed',
-      result: result({ message: '\u0001'.repeat(3_000_000), changes: { ...result().changes, files }, output: wide(3) }),
+      result: sampleResult({
+        message: '\u0001'.repeat(3_000_000),
+        changes: { ...sampleResult().changes, files },
+        output: wide(3),
+      }),
     });
     const line = memory.lines[0] ?? '';
     expect(Buffer.byteLength(line)).toBeLessThanOrEqual(MAX_LINE_BYTES);

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acquireLock, lockWorkspace } from '../../src/thread/index.ts';
 import { identifySelf } from '../../src/thread/process-identity.ts';
-import { tempFolder } from './temp-folder.ts';
+import { tempFolder } from '../events/temp-folder.ts';
 
 const FIXTURE = fileURLToPath(new URL('./fixtures/hold-lock.mjs', import.meta.url));
 const onLinux = process.platform === 'linux';

@@ -15,7 +15,7 @@ import {
   type Thread,
   type ThreadNote,
 } from '../../src/thread/index.ts';
-import { tempFolder } from './temp-folder.ts';
+import { tempFolder } from '../events/temp-folder.ts';
 
 const value = ['value', process.pid, 'of', 'a', 'key'].join('-');
 const redactor = createRedactor([{ name: 'KEY', value }]);
