@@ -37,7 +37,7 @@ export function createCallOutput(ports: Pick<LoopPorts, 'redactStream' | 'openOu
 
   return {
     write(chunk) {
-      const bytes = redactor.write(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      const bytes = redactor.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
       if (bytes.length === 0) return last;
       last = last.then(() => keep(bytes));
       return last;

@@ -1,4 +1,4 @@
-import type { Emit, FileChange, Item, Phase, Usage } from '../events/index.ts';
+import type { Emit, FileChange, RedactStream, Usage } from '../events/index.ts';
 import type { Limits, Policy } from '../policy/index.ts';
 import type { Model } from '../model/index.ts';
 import type { Tool, ToolPorts } from '../tools/index.ts';
@@ -29,7 +29,7 @@ export interface LoopPorts {
   /** An output that is kept whole; null where nothing is kept. */
   openOutput(): Promise<OutputWriter | null>;
   /** A filter that takes known secrets out of a stream of bytes. */
-  redactStream(): { write(chunk: Buffer): Buffer; end(): Buffer };
+  redactStream(): RedactStream;
   /** Why the output of a `finish` is not acceptable, or null. */
   refuseOutput(finish: Finish): string | null;
   /** Texts put in between turns. */
@@ -54,5 +54,3 @@ export type LoopEnd =
   | { kind: 'approval'; approvalId: string; action: string; rule: string }
   | { kind: 'interrupted' };
 
-export type AgentItem = Item & { id: string };
-export const AGENT: Phase = 'agent';

@@ -3,7 +3,7 @@ import { createTranscript, renderFirstMessage, SYSTEM_PROMPT, type Transcript } 
 import type { FileChange } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
 import { FRESH_BUDGET } from '../loop/index.ts';
-import { requestDigest } from '../model/index.ts';
+import { type Message, requestDigest } from '../model/index.ts';
 import { createMatcher, decide } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
@@ -28,6 +28,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
   const { policy, thread, workspace } = context;
   const transcript = await beginTranscript(options);
   let lastTree = options.startTree;
+  const memo = new WeakMap<Message, string>();
   return {
     model: context.model,
     tools: options.tools,
@@ -50,7 +51,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     refuseOutput: (finish) => refuseOutput(finish, context),
     takeSteering: options.takeSteering,
     usedBefore: FRESH_BUDGET,
-    requestDigest: (current) => requestDigest(current.request()),
+    requestDigest: (current) => requestDigest(current.request(), memo),
     limits: policy.limits,
     elapsedMs: context.elapsedMs,
     agentDeadlineMs: options.agentDeadlineMs,
@@ -65,7 +66,7 @@ function fromRoot(context: RunContext, path: string): string {
 function createToolPorts({ context, home }: AgentOptions): ToolPorts {
   const { policy, workspace, thread } = context;
   const hides = createMatcher(policy.workspace.hide);
-  const protects = createMatcher([...policy.workspace.protect, ...context.mounts.alsoProtected]);
+  const protects = createMatcher(policy.workspace.protect);
   const env = buildEnvironment([policy.sandbox.env], context.request.environment);
   let mounts: readonly Mount[] | null = null;
   return {
@@ -96,7 +97,7 @@ function refuseOutput(finish: Finish, { request }: RunContext): string | null {
 
 /** The output of a `finish`; an answer without a call gives its text. */
 export function outputOf(finish: Finish): unknown {
-  if (finish.output !== undefined) return finish.output;
+  if (finish.output !== undefined && finish.output !== null) return finish.output;
   try {
     return JSON.parse(finish.summary);
   } catch (error) {

@@ -1,3 +1,6 @@
 /** run/: the spine. Prepare → loop → verify → settle; picks the adapters. */
+export { createEventChannel, type EventChannel } from './event-channel.ts';
+export { refuseRun } from './execute.ts';
 export type { OutputFiles, OutputSchema, RunRequest, RunSinks } from './request.ts';
-export { refuseRun, type RunHandle, startRun } from './start-run.ts';
+export { type RunHandle, startRun } from './start-run.ts';
+export { type PatchJob, startVerify } from './start-verify.ts';

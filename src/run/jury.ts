@@ -16,7 +16,7 @@ import {
   runFinalRound,
   type Verdict,
 } from '../verify/index.ts';
-import { captureCarry, isManifestOrLock, judgeScope, layCarry, type TreeId } from '../workspace/index.ts';
+import { captureCarry, type DependencyQuestion, dependencyChanges, isManifestOrLock, judgeDependencies, judgeScope, layCarry, type ScopeViolation, type TreeId } from '../workspace/index.ts';
 import { RunBlockedError } from '../errors.ts';
 import { createCheckPorts } from './check-ports.ts';
 import { planCheckMounts } from './mounts.ts';
@@ -31,8 +31,14 @@ export interface JuryVerdict extends Verdict {
 /** Judges the tree as the agent left it: scope first, then the checks in the workspace, then the clean room. */
 export interface Jury {
   /** `limited`: a limit ended the agent, so only the deciding round runs. */
-  judge(about: { attempt: number; baseline: Baseline; limited: boolean }): Promise<JuryVerdict>;
-  close(): Promise<void>;
+  judge(about: JudgedAttempt): Promise<JuryVerdict>;
+}
+
+export interface JudgedAttempt {
+  attempt: number;
+  /** null: nothing was run before (belay verify). */
+  baseline: Baseline | null;
+  limited: boolean;
 }
 
 export interface JuryOptions {
@@ -53,7 +59,7 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
   const matches = { test: (path: string) => tests(path) !== null, config: (path: string) => configs(path) !== null, manifest: isManifestOrLock };
   const pristine = context.request.trustRef ?? workspace.base.commit ?? start;
 
-  async function runRounds(tree: TreeId, about: { attempt: number; baseline: Baseline; limited: boolean }): Promise<void> {
+  async function runRounds(tree: TreeId, about: JudgedAttempt): Promise<void> {
     if (rooms === null) return;
     const { attempt, baseline } = about;
     let attempted: TreeId | null = null;
@@ -71,7 +77,7 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
     async judge(about) {
       const tree = await workspace.snapshot();
       const change = await workspace.diff(start, tree);
-      const violations = judgeScope(change.files, policy, context.mounts.alsoProtected);
+      const violations = [...judgeScope(change.files, policy), ...(await judgeDeps(context, { from: start, to: tree, files: change.files }))];
       const before = rounds.length;
       if (violations.length === 0) await runRounds(tree, about);
       const last = rounds.length > before ? rounds.at(-1) : undefined;
@@ -79,8 +85,11 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
       const verdict = judge({ verify, baseline: about.baseline, rounds, tree, violations: violations.map(({ reason }) => reason) });
       return { ...(await proven(verdict, { context, change, tree })), feedback: feedbackOf(verdict, last, violations) };
     },
-    close: async () => {},
   };
+}
+
+async function judgeDeps({ policy, workspace }: RunContext, question: DependencyQuestion): Promise<readonly ScopeViolation[]> {
+  return policy.workspace.dependencies === 'deny' ? judgeDependencies(await dependencyChanges(workspace, question), policy) : [];
 }
 
 /** A verified patch has to give the verified tree when it is applied to a fresh checkout of its base. */

@@ -17,8 +17,6 @@ export interface MountPlan {
   gitDirs: readonly string[];
   /** Repositories inside the root that are not part of it, relative to the root. */
   foreign: readonly string[];
-  /** Further paths relative to the root that the agent may not change (the policy file). */
-  alsoProtected: readonly string[];
   /** Further absolute paths that the agent may not read (holdouts). */
   alsoHidden: readonly string[];
 }
@@ -29,11 +27,11 @@ interface Found {
 }
 
 /**
- * Existing paths that the policy protects or hides, outermost first: a folder that matches is not looked into.
+ * Existing paths that the policy protects, freezes or hides, outermost first: a folder that matches is not looked into.
  * `.git` folders are neither listed nor entered.
  */
 function findPaths(plan: MountPlan): Found {
-  const protects = createMatcher([...plan.policy.workspace.protect, ...plan.alsoProtected]);
+  const protects = createMatcher([...plan.policy.workspace.protect, ...plan.policy.verify.cleanRoom.freeze]);
   const hides = createMatcher(plan.policy.workspace.hide);
   const found: Found = { protected: [], hidden: [] };
   const pending = [''];

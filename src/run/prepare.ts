@@ -1,11 +1,11 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
-import { createRedactor, type EventSink, type Redactor } from '../events/index.ts';
+import { createRedactor, type Redactor, systemClock } from '../events/index.ts';
 import { createModel, createRecordingModel, createReplayModel, loadModelKeys, type Model, type ModelKeys } from '../model/index.ts';
 import { type LoadedPolicy, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox, type SandboxStatus } from '../sandbox/index.ts';
-import { createThread, lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
+import { createThread, createThreadSink, lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
 import { findHoldouts, type Holdouts } from '../verify/index.ts';
 import { openWorkspace, type Workspace } from '../workspace/index.ts';
 import { refuseKeyInEnvironment } from './environment.ts';
@@ -57,8 +57,7 @@ export async function prepare(request: RunRequest, session: Session): Promise<Pr
   const keys = await outcomeOf(loadKeys(request));
   const redactor = createRedactor(valueOf(keys)?.secrets ?? []);
   const thread = await outcomeOf(openThread(request, redactor, closers));
-  const threadSink: EventSink | null = thread.ok ? { write: (line, event) => thread.value.appendEvent(line, event), close: async () => {} } : null;
-  session.open(redactor, threadSink === null ? [] : [threadSink]);
+  session.open(redactor, thread.ok ? [createThreadSink(thread.value)] : []);
 
   const model = keys.ok ? outcomeOf(openModel({ request, session, keys: keys.value, redactor })) : Promise.resolve(keys);
   const workspace = outcomeOf(thread.ok ? openFolder(request, thread.value, closers) : Promise.reject(thread.error));
@@ -75,7 +74,7 @@ export async function prepare(request: RunRequest, session: Session): Promise<Pr
     trees: null,
     holdouts: valueOf(openedFolder)?.holdouts ?? { overlays: [], insideWorkspace: [] },
     sandbox: valueOf(openedSandbox)?.status ?? null,
-    model: valueOf(openedModel),
+    model: nameOf(valueOf(openedModel)),
     threadId: valueOf(thread)?.id ?? '',
     baseCommit: valueOf(openedFolder)?.workspace.base.commit ?? null,
     close,
@@ -86,7 +85,7 @@ export async function prepare(request: RunRequest, session: Session): Promise<Pr
   const opened = openedFolder.value;
   prepared.context = {
     request,
-    policy: request.policy.policy,
+    policy: opened.mounts.policy,
     emit: session.emit,
     redactor,
     thread: thread.value,
@@ -133,7 +132,7 @@ async function loadKeys({ policy: { policy, path }, replay, environment, workspa
 
 async function openThread(request: RunRequest, redactor: Redactor, closers: (() => Promise<void>)[]): Promise<Thread> {
   const stateDir = request.stateDir ?? stateFolder(request.environment);
-  const thread = await createThread({ stateDir, workspace: request.workspace, goal: request.goal, ephemeral: request.ephemeral, redactor });
+  const thread = await createThread({ stateDir, workspace: request.workspace, goal: request.goal, ephemeral: request.ephemeral, redactor, clock: systemClock });
   closers.push(() => thread.close());
   const lock = await lockWorkspace({ stateDir, workspace: request.workspace, owner: thread.id });
   if (lock.kind === 'held') throw new RunBlockedError('busy', `another run holds this workspace (${lock.by.owner}, process ${lock.by.pid})`);
@@ -181,10 +180,9 @@ async function openFolder(request: RunRequest, thread: Thread, closers: (() => P
   const mounts: MountPlan = {
     root: workspace.root,
     dir: workspace.dir,
-    policy,
+    policy: { ...policy, workspace: { ...policy.workspace, protect: [...policy.workspace.protect, ...(path === null ? [] : await insideRoot(path, workspace.root))] } },
     gitDirs: workspace.gitDirs,
     foreign: workspace.foreign,
-    alsoProtected: path === null ? [] : await insideRoot(path, workspace.root),
     alsoHidden: holdouts.insideWorkspace,
   };
   return { workspace, mounts, holdouts, homes: await createHomes(scratch), scratch };
@@ -210,6 +208,10 @@ async function openSandbox({ request, session, opened, closers }: { request: Run
   return probed.sandbox;
 }
 
+function nameOf(model: Model | null): { provider: string; name: string } | null {
+  return model === null ? null : { provider: model.provider, name: model.name };
+}
+
 interface StartFacts {
   request: RunRequest;
   session: Session;
@@ -226,7 +228,7 @@ async function tellStart({ request, session, threadId, model, workspace, sandbox
     belay_version: request.version,
     goal: { text: request.goal, sha256: sha256(request.goal) },
     policy: policyFacts(request.policy),
-    model: model === null ? null : { provider: model.provider, name: model.name },
+    model: nameOf(model),
     sandbox: sandbox === null ? null : { tier: sandbox.status.tier, reason: sandbox.status.reason, network: sandbox.status.network },
     workspace:
       workspace === null

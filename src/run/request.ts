@@ -1,5 +1,6 @@
 import type { ReferenceFile } from '../context/index.ts';
 import type { EventSink } from '../events/index.ts';
+import type { CassetteAnswer } from '../model/index.ts';
 import type { LoadedPolicy } from '../policy/index.ts';
 
 /** One goal and everything that the caller decides about its run. All paths are absolute. */
@@ -12,8 +13,8 @@ export interface RunRequest {
   references: readonly ReferenceFile[];
   /** JSON Schema that `finish.output` must satisfy, already parsed and compiled once. */
   outputSchema: OutputSchema | null;
-  /** Cassette to answer from instead of a model. */
-  replay: string | null;
+  /** Cassette (or its answers) to answer from instead of a model. */
+  replay: string | readonly CassetteAnswer[] | null;
   record: string | null;
   /** Commit that instructions and pristine tests come from; null: HEAD. */
   trustRef: string | null;

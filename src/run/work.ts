@@ -56,11 +56,11 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
     return { conclusion, denials, attempts, usage: budget.usage, costUsd: budget.costUsd, turns: budget.turns, toolCalls: budget.toolCalls };
   } finally {
     clearTimeout(timer);
-    await jury.close();
   }
 }
 
-function stoppedEarly(context: RunContext): Conclusion | null {
+/** How the run ends when it was stopped before the agent began, or null. */
+export function stoppedEarly(context: RunContext): Conclusion | null {
   if (context.interrupt.aborted) return concludeInterruption('SIGTERM');
   if (context.stop.aborted) return wallTimeOver(context);
   return null;
@@ -71,7 +71,7 @@ function wallTimeOver(context: RunContext): Conclusion {
 }
 
 /** The baseline, or how the run ends because of it. */
-async function takeBaseline(context: RunContext): Promise<Baseline | Conclusion> {
+export async function takeBaseline(context: RunContext): Promise<Baseline | Conclusion> {
   const { workspace, policy } = context;
   const place = { root: workspace.root, dir: workspace.dir, mounts: planCheckMounts(context.mounts), phase: 'baseline' } as const;
   const end = await runBaseline({ workspace, place, ports: createCheckPorts(context), verify: policy.verify }, context.stop);
@@ -116,7 +116,7 @@ function describeEnd(end: LoopEnd, context: RunContext): Pick<Conclusion, 'ended
   if (end.kind === 'limit') return { endedBy: end.limit, message: '', risks: [], output: undefined };
   if (end.kind !== 'finished') return { endedBy: end.kind, message: '', risks: [], output: undefined };
   const { summary, risks } = end.finish;
-  return { endedBy: 'finish', message: summary, risks, output: context.request.outputSchema === null ? end.finish.output : outputOf(end.finish) };
+  return { endedBy: 'finish', message: summary, risks, output: context.request.outputSchema === null ? undefined : outputOf(end.finish) };
 }
 
 function concludeLimit(end: Extract<LoopEnd, { kind: 'limit' }>): Conclusion {

@@ -20,7 +20,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   };
   const workspace = path('workspace') ?? cwd;
   const goal = await readGoal({ word: words[0] ?? null, file: path('goal-file'), stdin: io.stdin });
-  const { policy, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env, replayed: isGiven(options, 'replay') });
+  const { policy, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
   const schema = path('output-schema');
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
   for (const [name, file] of Object.entries(files)) if (file !== null) await requireParentFolder(`--${name}`, file);

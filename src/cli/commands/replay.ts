@@ -1,0 +1,74 @@
+import { resolve } from 'node:path';
+import { UsageError } from '../../errors.ts';
+import { type Event, readEvents } from '../../events/index.ts';
+import { cassetteFromEvents } from '../../model/index.ts';
+import { startRun } from '../../run/index.ts';
+import { openThread, stateFolder } from '../../thread/index.ts';
+import type { Handler, Invocation } from '../command.ts';
+import { guardRun } from '../guard-run.ts';
+import { loadPolicyFor } from '../load-policy-for.ts';
+import { openStreams } from '../open-streams.ts';
+import { print } from '../print.ts';
+import { textOf } from '../read-options.ts';
+import { requireReadable } from './audit.ts';
+
+const DRIFT = 16;
+
+/** Events of a file, or of a thread by its id. */
+async function loadEvents(source: string, { io }: Invocation): Promise<Event[]> {
+  const path = resolve(io.cwd(), source);
+  const thread = /^t_[\w-]+$/.test(source) ? await openThread(stateFolder(io.env), source) : null;
+  if (thread === null) await requireReadable(path);
+  const events: Event[] = [];
+  for await (const line of thread === null ? readEvents(path) : thread.readEvents()) {
+    if (line.kind === 'fault') throw new UsageError(`${source}:${line.lineNumber}: ${line.message}`);
+    events.push(line.event);
+  }
+  return events;
+}
+
+/** `belay replay`: the recorded answers once more, against the code as it is now. The workspace is put back afterwards. */
+export const replayEvents: Handler = async (invocation) => {
+  const { io, options, words, version } = invocation;
+  const source = words[0] ?? '';
+  const events = await loadEvents(source, invocation);
+  const started = events.find((event) => event.type === 'run.started');
+  const ended = events.find((event) => event.type === 'run.completed');
+  if (started?.type !== 'run.started' || !started.goal) throw new UsageError(`${source}: there is no run.started event with a goal`);
+  const cwd = io.cwd();
+  const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
+  const { policy } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
+  const drifts: string[] = [];
+  const run = startRun(
+    {
+      version,
+      goal: started.goal.text,
+      policy,
+      workspace,
+      references: [],
+      outputSchema: null,
+      replay: await cassetteFromEvents(events),
+      record: null,
+      trustRef: null,
+      ephemeral: true,
+      files: { result: null, patch: null, message: null },
+      environment: io.env,
+      stateDir: null,
+      delivery: 'discard',
+      onDrift: ({ turn, expected, actual }) => drifts.push(`turn ${turn}: the request is not the recorded one (${expected.slice(0, 12)} recorded, ${actual.slice(0, 12)} now)`),
+    },
+    await openStreams(options, io),
+  );
+  const result = await guardRun(run, io);
+  const first = drifts[0];
+  if (first !== undefined) {
+    await print(io.stderr, `belay: drift at ${first}\n`);
+    return DRIFT;
+  }
+  if (result.outcome === 'interrupted' || result.outcome === 'internal_error' || result.outcome === 'usage_error') return result.exit_code;
+  if (ended?.type === 'run.completed' && ended.result.outcome !== result.outcome) {
+    await print(io.stderr, `belay: every request is as recorded, but the outcome is ${result.outcome}, not ${ended.result.outcome}: ${result.reason}\n`);
+    return DRIFT;
+  }
+  return 0;
+};

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { UsageError } from '../../errors.ts';
+import { Result } from '../../events/index.ts';
+import { refuseRun, type RunRequest, startVerify } from '../../run/index.ts';
+import { createPatchBench, type PatchBench } from '../../workspace/index.ts';
+import type { Handler, Invocation } from '../command.ts';
+import { guardRun } from '../guard-run.ts';
+import { loadPolicyFor } from '../load-policy-for.ts';
+import { openStreams } from '../open-streams.ts';
+import { print } from '../print.ts';
+import { textOf } from '../read-options.ts';
+
+interface Job {
+  request: RunRequest;
+  bench: PatchBench | null;
+}
+
+async function readJob({ options, io, version }: Invocation): Promise<Job> {
+  const cwd = io.cwd();
+  const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
+  const { policy, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
+  const result = textOf(options, 'result');
+  const request: RunRequest = {
+    version,
+    goal: 'verify',
+    policy: { ...policy, policy: { ...policy.policy, model: null, verify: { ...policy.policy.verify, require: 'any' } } },
+    workspace,
+    references: [],
+    outputSchema: null,
+    replay: [],
+    record: null,
+    trustRef,
+    ephemeral: true,
+    files: { result: result === null ? null : resolve(cwd, result), patch: null, message: null },
+    environment: io.env,
+    stateDir: null,
+    delivery: 'keep-verified',
+  };
+  const bench = await openBench({ options, cwd, workspace, path: io.env['PATH'] ?? '' });
+  if (bench === null) return { request: { ...request, policy: { ...request.policy, policy: { ...request.policy.policy, workspace: { ...policy.policy.workspace, onFailure: 'keep' } } } }, bench };
+  return { request: { ...request, policy, workspace: bench.dir, delivery: 'discard' }, bench };
+}
+
+async function openBench({ options, cwd, workspace, path }: { options: Invocation['options']; cwd: string; workspace: string; path: string }): Promise<PatchBench | null> {
+  const patchFile = textOf(options, 'patch');
+  const base = textOf(options, 'base');
+  const expect = textOf(options, 'expect');
+  if (patchFile === null) {
+    if (base !== null || expect !== null) throw new UsageError('--base and --expect go with --patch');
+    return null;
+  }
+  if (base === null) throw new UsageError('--patch needs --base: the commit that the patch is for');
+  const patch = await readInput(resolve(cwd, patchFile), '--patch');
+  const expected = expect === null ? null : parseResult(await readInput(resolve(cwd, expect), '--expect'), expect);
+  return createPatchBench({ dir: workspace, path, base, patch, expected: expected === null ? null : { patchSha256: expected.changes.patch_sha256, baseCommit: expected.changes.base_commit } });
+}
+
+async function readInput(path: string, option: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new UsageError(`${option}: cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+function parseResult(bytes: Buffer, source: string): Result {
+  try {
+    return Result.parse(JSON.parse(bytes.toString('utf8')));
+  } catch (error) {
+    throw new UsageError(`--expect: ${source} is no belay.result/v1`, { cause: error });
+  }
+}
+
+/** `belay verify`: the checks alone, on the workspace or on a patch in a fresh tree. */
+export const verifyWorkspace: Handler = async (invocation) => {
+  const { io, options, version } = invocation;
+  const streams = await openStreams(options, io);
+  let job: Job;
+  try {
+    job = await readJob(invocation);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    await print(io.stderr, `belay: ${error.message}\n`);
+    return (await refuseRun(error, { version, sinks: streams, resultFile: null })).exit_code;
+  }
+  try {
+    const result = await guardRun(startVerify(job.request, streams, job.bench), io);
+    if (result.outcome !== 'verified' && result.outcome !== 'unchecked') await print(io.stderr, `belay: ${result.outcome}: ${result.reason}\n`);
+    return result.exit_code;
+  } finally {
+    await job.bench?.remove();
+  }
+};

@@ -1,0 +1,112 @@
+import { lstat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { applyOptions, type LoadedPolicy, loadPolicy, type PolicySource } from '../policy/index.ts';
+import { readCommitted } from '../workspace/index.ts';
+import { type GivenOptions, textOf } from './read-options.ts';
+
+const NAME = 'belay.yml';
+
+export interface PolicyQuery {
+  options: GivenOptions;
+  workspace: string;
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+}
+
+export interface PolicyAnswer {
+  policy: LoadedPolicy;
+  /** Commit of `--trust-ref`, resolved. */
+  trustRef: string | null;
+}
+
+/**
+ * The policy that counts: `--policy` as it is, else belay.yml as the trusted commit has it (`--trust-ref`, else HEAD), else the
+ * built-in one; tightened by the floor and by the options given.
+ */
+export async function loadPolicyFor(query: PolicyQuery): Promise<PolicyAnswer> {
+  const { options, cwd, env } = query;
+  const given = textOf(options, 'policy');
+  const ref = textOf(options, 'trust-ref');
+  const floorFile = textOf(options, 'policy-floor');
+  const floor: PolicySource | null = floorFile === null ? null : { kind: 'file', path: resolve(cwd, floorFile), source: floorFile };
+  const { source, file, trustRef } = await findSource(query, given, ref);
+  const loaded = await loadPolicy(source, floor === null ? {} : { floor });
+  const value = (name: string) => {
+    const option = options.get(name);
+    const text = option?.values[0];
+    return option === undefined || text === undefined ? undefined : { text, origin: option.origin };
+  };
+  const policy = applyOptions(
+    { ...loaded, path: file },
+    {
+      turns: value('turns'),
+      attempts: value('attempts'),
+      wallTime: value('wall-time'),
+      tokens: value('tokens'),
+      costUsd: value('cost-usd'),
+      model: value('model'),
+    },
+  );
+  if (trustRef === null) refuseInPullRequest(policy, env);
+  return { policy, trustRef };
+}
+
+/** The policy file that `belay policy` speaks of: `--policy`, else belay.yml as it lies in the workspace, else the built-in one. */
+export async function findPolicyFile(options: GivenOptions, cwd: string): Promise<PolicySource> {
+  const given = textOf(options, 'policy');
+  if (given !== null) return { kind: 'file', path: resolve(cwd, given), source: given };
+  const path = join(resolve(cwd, textOf(options, 'workspace') ?? '.'), NAME);
+  return (await isThere(path)) ? { kind: 'file', path, source: NAME } : { kind: 'built-in' };
+}
+
+export async function loadPolicyFile(options: GivenOptions, cwd: string): Promise<LoadedPolicy> {
+  const floor = textOf(options, 'policy-floor');
+  return loadPolicy(await findPolicyFile(options, cwd), floor === null ? {} : { floor: { kind: 'file', path: resolve(cwd, floor), source: floor } });
+}
+
+interface Found {
+  source: PolicySource;
+  /** Absolute path of the policy's file; null for the built-in one. */
+  file: string | null;
+  trustRef: string | null;
+}
+
+async function findSource({ workspace, cwd, env }: PolicyQuery, given: string | null, ref: string | null): Promise<Found> {
+  const committed = given !== null && ref === null ? null : await readCommitted({ dir: workspace, path: env['PATH'] ?? '', ref, name: NAME });
+  const trustRef = ref === null || committed === null || committed.kind === 'no_commit' ? null : committed.commit;
+  if (given !== null) {
+    const path = resolve(cwd, given);
+    return { source: { kind: 'file', path, source: given }, file: path, trustRef };
+  }
+  if (committed === null || committed.kind === 'no_commit') {
+    const path = join(workspace, NAME);
+    return (await isThere(path)) ? { source: { kind: 'file', path, source: NAME }, file: path, trustRef } : { source: { kind: 'built-in' }, file: null, trustRef };
+  }
+  if (committed.kind === 'found') return { source: { kind: 'text', bytes: committed.bytes, source: committed.shown }, file: committed.file, trustRef };
+  for (const folder of committed.folders) {
+    if (ref === null && (await isThere(join(folder, NAME)))) {
+      throw new UsageError(`${NAME} is not committed, and a policy never comes from uncommitted text: commit it, or take it as it is with --policy ${NAME}`, { code: 'policy' });
+    }
+  }
+  return { source: { kind: 'built-in' }, file: null, trustRef };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** Where the checkout under work may be a stranger's, what would hand it secrets or the machine needs a trusted commit. */
+function refuseInPullRequest({ policy }: LoadedPolicy, env: NodeJS.ProcessEnv): void {
+  const event = env['GITHUB_EVENT_NAME'] ?? '';
+  if (!event.startsWith('pull_request') && env['CI_MERGE_REQUEST_IID'] === undefined) return;
+  const fix = 'in a pull request; name its base by --trust-ref';
+  if (policy.sandbox.mode === 'off') throw new UsageError(`sandbox.mode: off is refused ${fix}`, { code: 'pull_request' });
+  if (policy.setup.some((step) => step.env.pass.length > 0)) throw new UsageError(`setup[].env.pass is refused ${fix}`, { code: 'pull_request' });
+}

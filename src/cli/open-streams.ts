@@ -1,0 +1,30 @@
+import { resolve } from 'node:path';
+import pc from 'picocolors';
+import { createFileSink, createProgressLines, createStatusLine, createStreamSink, createStreamWriter, createTextSink, type EventSink, systemClock } from '../events/index.ts';
+import type { RunSinks } from '../run/index.ts';
+import type { Io } from './command.ts';
+import { type GivenOptions, textOf } from './read-options.ts';
+
+/** Where the events of a run go: stdout in the form asked for, `--events`, and progress for people on stderr. */
+export async function openStreams(options: GivenOptions, io: Io): Promise<RunSinks> {
+  const format = textOf(options, 'format') ?? (io.stdout.isTTY ? 'text' : 'jsonl');
+  const file = textOf(options, 'events');
+  const others: EventSink[] = file === null ? [] : [await createFileSink(resolve(io.cwd(), file))];
+  const stderr = createStreamWriter(io.stderr, 'stderr');
+  const status = io.stderr.isTTY && format !== 'quiet' ? createStatusLine({ write: (text) => stderr.write(text), columns: () => io.stderr.columns ?? 80, clock: systemClock }) : null;
+  if (status !== null) others.push(status);
+  else if (format === 'jsonl') others.push(createProgressLines({ write: (text) => stderr.write(text), clock: systemClock }));
+  return { main: mainSink(format, io, status), others };
+}
+
+function mainSink(format: string, io: Io, status: ReturnType<typeof createStatusLine> | null): EventSink | null {
+  if (format === 'quiet') return null;
+  if (format === 'jsonl') return createStreamSink(io.stdout, 'stdout');
+  const stdout = createStreamWriter(io.stdout, 'stdout');
+  const shareTerminal = status !== null && io.stdout.isTTY;
+  return createTextSink({
+    colors: pc.createColors(io.stdout.isTTY && io.env['NO_COLOR'] === undefined),
+    write: (text) => (shareTerminal ? status.around((line) => stdout.write(line), text) : stdout.write(text)),
+    flush: () => stdout.flush(),
+  });
+}

@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises';
+import type { UsageError } from '../errors.ts';
+import { createRedactor, NO_USAGE, type Result } from '../events/index.ts';
+import { type Conclusion, concludeError, concludeInterruption } from './conclusion.ts';
+import { type Prepared, prepare } from './prepare.ts';
+import type { RunRequest, RunSinks } from './request.ts';
+import { foldResult, NO_CHANGES, type ResultFacts } from './result.ts';
+import { createSession, type Session } from './session.ts';
+import { type Settled, settle } from './settle.ts';
+import type { Worked } from './work.ts';
+
+export interface Execution {
+  request: RunRequest;
+  session: Session;
+  /** What is done between preparation and settlement. */
+  work(prepared: Prepared): Promise<Worked>;
+}
+
+/** Prepares, works, settles and says so: one terminal event on every path. */
+export async function execute({ request, session, work }: Execution): Promise<Result> {
+  let prepared: Prepared | null = null;
+  let worked: Worked | null = null;
+  let conclusion: Conclusion;
+  let settled: Settled | null = null;
+  try {
+    prepared = await prepare(request, session);
+    if (prepared.failure !== null) throw prepared.failure;
+    worked = await work(prepared);
+    conclusion = worked.conclusion;
+  } catch (error) {
+    conclusion = concludeError(error);
+  }
+  const why = session.interruption();
+  if (why !== null && conclusion.outcome !== 'verified' && conclusion.outcome !== 'unchecked') {
+    conclusion = { ...conclusion, ...concludeInterruption(why), checks: conclusion.checks };
+  }
+  if (prepared?.context && prepared.trees) {
+    try {
+      settled = await settle(prepared.context, prepared.trees, conclusion);
+    } catch (error) {
+      conclusion = concludeError(error);
+    }
+  }
+  const facts: ResultFacts = {
+    conclusion,
+    goal: request.goal,
+    policy: request.policy,
+    sandbox: prepared?.sandbox ?? null,
+    model: prepared?.model ?? null,
+    threadId: prepared?.threadId ?? '',
+    runId: session.runId,
+    changes: settled?.changes ?? { ...NO_CHANGES, base_commit: prepared?.baseCommit ?? null },
+    review: settled?.review ?? [],
+    denials: worked?.denials ?? [],
+    usage: worked?.usage ?? NO_USAGE,
+    costUsd: worked === null ? null : worked.costUsd,
+    used: { turns: worked?.turns ?? 0, attempts: worked?.attempts ?? 0, toolCalls: worked?.toolCalls ?? 0 },
+    startedAt: session.startedAt,
+    durationMs: session.elapsedMs(),
+  };
+  const result = await complete(session, facts, request.files.result);
+  if (request.files.message !== null) await writeFile(request.files.message, `${result.message}\n`);
+  await prepared?.close();
+  return result;
+}
+
+/** Emits the terminal event, writes the result beside it, and closes the stream. */
+async function complete(session: Session, facts: ResultFacts, resultFile: string | null): Promise<Result> {
+  await session.emit({ type: 'run.completed', result: foldResult(facts) });
+  const emitted = session.emitted();
+  if (emitted === null) throw new Error('bug: run.completed was emitted, but its result was not seen');
+  if (resultFile !== null) await writeFile(resultFile, `${JSON.stringify(emitted, null, 2)}\n`);
+  await session.close();
+  const why = session.interruption();
+  // The reader may go away at the very last line.
+  return why === 'SIGPIPE' && emitted.outcome !== 'interrupted' ? { ...emitted, outcome: 'interrupted', exit_code: 141 } : emitted;
+}
+
+/** A run that cannot begin because of how it was asked for: its stream is one start and one end. */
+export async function refuseRun(error: UsageError, options: { version: string; sinks: RunSinks; resultFile: string | null }): Promise<Result> {
+  const { session } = createSession(options.sinks);
+  session.open(createRedactor([]), []);
+  await session.emit({
+    type: 'run.started',
+    belay_version: options.version,
+    goal: null,
+    policy: null,
+    model: null,
+    sandbox: null,
+    workspace: null,
+    limits: null,
+    thread_id: '',
+  });
+  return complete(
+    session,
+    {
+      conclusion: concludeError(error),
+      goal: null,
+      policy: null,
+      sandbox: null,
+      model: null,
+      threadId: '',
+      runId: session.runId,
+      changes: NO_CHANGES,
+      review: [],
+      denials: [],
+      usage: NO_USAGE,
+      costUsd: null,
+      used: { turns: 0, attempts: 0, toolCalls: 0 },
+      startedAt: session.startedAt,
+      durationMs: session.elapsedMs(),
+    },
+    options.resultFile,
+  );
+}
