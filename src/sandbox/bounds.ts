@@ -18,5 +18,4 @@ export function memoryDetail(bounds: Bounds): string {
  * Shell words that close every descriptor but the standard three: whoever started belay may have left one open (a key on a pipe, a
  * runner's socket), and Node passes those on.
  */
-export const CLOSE_DESCRIPTORS =
-  'for fd in /dev/fd/*; do fd=${fd##*/}; case $fd in 0|1|2) ;; *) eval "exec $fd>&-" ;; esac; done';
+export const CLOSE_DESCRIPTORS = `for fd in /dev/fd/*; do fd=\${fd##*/}; case $fd in 0|1|2) ;; *) eval "exec $fd>&-" ;; esac; done`;

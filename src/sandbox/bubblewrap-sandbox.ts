@@ -1,19 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, realpathSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chownSync, closeSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Bounds, memoryDetail } from './bounds.ts';
 import { bubblewrapArgs, innerCommand } from './bubblewrap-args.ts';
 import { explainFailure } from './bubblewrap-failure.ts';
+import { type BubblewrapWords, createWords } from './bubblewrap-words.ts';
 import { type Cgroup, type CgroupHome, createCgroup } from './cgroup.ts';
 import { type Launch, runProcess } from './command-process.ts';
 import type { CommandUser } from './command-user.ts';
-import { type CommandSource, launchCommand } from './launch-command.ts';
+import { launchCommand } from './launch-command.ts';
 import { watchMemory } from './memory-watch.ts';
 import { planMounts } from './mount-plan.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { isRunning } from './process-tree.ts';
-import type { CommandEnd, Sandbox, SandboxedCommand, SandboxStatus } from './sandbox.ts';
+import type { CommandEnd, Mount, Sandbox, SandboxedCommand, SandboxStatus } from './sandbox.ts';
 import type { Scratch } from './scratch.ts';
+import type { StageSource } from './stage-launcher.ts';
 import type { SystemView } from './system-view.ts';
 
 /** What one run's commands have in common. */
@@ -35,8 +37,6 @@ export interface BubblewrapSetup {
 /** The kernel takes no longer argument; such a script is read from a file. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 const INNER_SCRIPT = '/run/belay-script';
-/** Bound of what is kept of bubblewrap's own words. */
-const MAX_STDERR_BYTES = 8 * 1024;
 
 /** Plain child_process, not execa: five descriptors, one of them shared, a kill that must not wait for `close`, and 100 ms less to load. */
 export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxStatus): Sandbox {
@@ -69,9 +69,9 @@ async function runCommand(
   let cgroup: Cgroup | null = null;
   let scriptFile: string | null = null;
   try {
-    const refusal = refusalOf(setup, command);
+    const refusal = refusalOf(command);
     if (refusal !== null) return failed(refusal);
-    const plan = planMounts(command.mounts);
+    const plan = planMounts(setup.readOnly ? command.mounts.map(withoutWriting) : command.mounts);
     if (plan.kind === 'refused') return failed(plan.reason);
     const isLong = Buffer.byteLength(command.script) > MAX_ARGUMENT_BYTES;
     if (isLong) scriptFile = setup.scratch.file(`script-${run.id}`, command.script);
@@ -82,7 +82,9 @@ async function runCommand(
       ...plan.steps,
       ...(scriptFile === null ? [] : [{ kind: 'read' as const, from: scriptFile, to: INNER_SCRIPT }]),
     ];
-    const sources: CommandSource[] = [
+    // Without a map of ids, the folder that belay made would be root's alone.
+    if (setup.user.kind === 'setpriv') chownSync(home, setup.user.uid, setup.user.gid);
+    const sources: StageSource[] = [
       { path: home, access: 'write' },
       { path: setup.scratch.dir, access: 'read' },
       ...setup.view.extras.map(({ from }) => ({ path: from, access: 'read' as const })),
@@ -153,54 +155,16 @@ async function runCommand(
   }
 }
 
-function refusalOf({ readOnly }: BubblewrapSetup, { network, mounts, env, script }: SandboxedCommand): string | null {
+/** `sandbox.mode: read-only` holds for every command, whatever its mounts say; HOME and /tmp stay writable. */
+function withoutWriting(mount: Mount): Mount {
+  return mount.access === 'write' ? { ...mount, access: 'read' } : mount;
+}
+
+function refusalOf({ network, env, script }: SandboxedCommand): string | null {
   if (network.mode === 'allow') return 'Network access by a list of hosts is not in this version: use `network: none`.';
-  const written = mounts.find(({ access }) => access === 'write');
-  if (readOnly && written !== undefined)
-    return `sandbox.mode is read-only, and the command asks for ${written.to} to be writable.`;
   const bad = Object.entries(env).find(([name, value]) => name === '' || /[=\0]/.test(name) || value.includes('\0'));
   if (bad !== undefined) return `The environment variable ${JSON.stringify(bad[0])} cannot be set.`;
   return script.includes('\0') ? 'The command holds a NUL byte.' : null;
-}
-
-/** What bubblewrap says beside the command's output: its status documents, one a line, and its complaints. */
-interface Words {
-  listen(child: ChildProcess): void;
-  /** Process id, outside, of the first process of the command's pid namespace. */
-  firstPid(): number | null;
-  exitCode(): number | null;
-  stderr(): string;
-  ended: Promise<void>;
-}
-
-function createWords(): Words {
-  let status = '';
-  let stderr = '';
-  let markEnded = (): void => undefined;
-  const ended = new Promise<void>((resolve) => {
-    markEnded = resolve;
-  });
-  const number = (name: string): number | null => {
-    const match = new RegExp(`"${name}"\\s*:\\s*(\\d+)`).exec(status);
-    return match === null ? null : Number(match[1]);
-  };
-  return {
-    listen(child) {
-      child.stderr?.on('data', (chunk: Buffer) => {
-        stderr = (stderr + chunk.toString('utf8')).slice(-MAX_STDERR_BYTES);
-      });
-      const pipe = child.stdio[4];
-      pipe?.on('data', (chunk: Buffer) => {
-        status = (status + chunk.toString('latin1')).slice(0, MAX_STDERR_BYTES);
-      });
-      pipe?.once('close', markEnded);
-      child.once('error', markEnded);
-    },
-    firstPid: () => number('child-pid'),
-    exitCode: () => number('exit-code'),
-    stderr: () => stderr,
-    ended,
-  };
 }
 
 interface FencedLaunch {
@@ -208,7 +172,7 @@ interface FencedLaunch {
   file: string;
   args: readonly string[];
   fds: readonly number[];
-  words: Words;
+  words: BubblewrapWords;
   boundsMemory: boolean;
 }
 

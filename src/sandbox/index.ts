@@ -1,4 +1,5 @@
 /** sandbox/: port `Sandbox`; the only room that starts processes chosen by the model. */
+export { describeSandbox, type SandboxFact } from './describe-sandbox.ts';
 export { type ProbeOptions, probeSandbox } from './probe-sandbox.ts';
 export type {
   CommandEnd,

@@ -1,8 +1,6 @@
 import type { CommandUser } from './command-user.ts';
 import { type StageSource, stageCommand } from './stage-launcher.ts';
 
-export type CommandSource = StageSource;
-
 export interface CommandLaunch {
   file: string;
   /** Arguments up to and including bubblewrap, without its own. */

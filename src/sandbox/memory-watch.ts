@@ -13,7 +13,10 @@ export function watchMemory(pid: number, maxBytes: number, onExceeded: () => voi
   let timer: NodeJS.Timeout;
   const look = (): void => {
     const startedAt = performance.now();
-    if (memoryOf(pid) > maxBytes) return onExceeded();
+    if (memoryOf(pid) > maxBytes) {
+      onExceeded();
+      return;
+    }
     timer = setTimeout(look, Math.max(INTERVAL_MS, (performance.now() - startedAt) * SHARE)).unref();
   };
   timer = setTimeout(look, INTERVAL_MS).unref();

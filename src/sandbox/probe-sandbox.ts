@@ -1,16 +1,16 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { SandboxPolicy } from '../policy/index.ts';
 import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
 import { findCgroupHome } from './cgroup.ts';
-import { type CommandUser, commandUsers, findSystemProgram } from './command-user.ts';
+import { type CommandUser, commandUsers } from './command-user.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
 import { createOutputPipes } from './output-pipes.ts';
 import { judgeProbe, PROBE_SCRIPT } from './probe-script.ts';
 import type { Mount, Sandbox, SandboxProbe, SandboxStatus } from './sandbox.ts';
 import { accountOverlays, createScratch } from './scratch.ts';
-import { createSeccompFilter, isFilterArch } from './seccomp-filter.ts';
-import { loadSystemView } from './system-view.ts';
+import { createSeccompFilter, type FilterArch, isFilterArch } from './seccomp-filter.ts';
+import { loadSystemView, type SystemView } from './system-view.ts';
 import { createUnsafeSandbox } from './unsafe-sandbox.ts';
 
 export interface ProbeOptions {
@@ -26,6 +26,9 @@ export interface ProbeOptions {
 }
 
 const PROBE_TIME_MS = 10_000;
+
+export const NOT_INSTALLED =
+  'bubblewrap is not installed: install it (`sudo apt-get install -y bubblewrap`, `dnf install bubblewrap`, `apk add bubblewrap`), or say `sandbox.require: external` if something fences belay.';
 
 /**
  * Finds the sandbox that the policy demands and proves it with the arguments of a real command: a script inside reports what it can
@@ -59,22 +62,24 @@ function unavailable(reason: string): SandboxProbe {
 }
 
 async function probeBubblewrap(options: ProbeOptions): Promise<SandboxProbe> {
-  if (!isFilterArch(process.arch))
-    return unavailable(`There is no system call filter for ${process.arch}: x64 and arm64 have one.`);
-  const inside = options.mounts.map(({ from }) => from);
-  const bwrap = findBubblewrap(options.env['PATH'] ?? '', inside);
-  if (bwrap === null) {
-    return unavailable(
-      'bubblewrap is not installed: install it (`sudo apt-get install -y bubblewrap`, `dnf install bubblewrap`, `apk add bubblewrap`), or say `sandbox.require: external` if something fences belay.',
-    );
-  }
-  if (findSystemProgram('bash') !== '/usr/bin/bash' && findSystemProgram('bash') !== '/bin/bash')
-    return unavailable('bash is not installed: commands are bash scripts, install it.');
-  const workspace = options.mounts.find(({ access }) => access === 'write') ?? options.mounts[0];
+  const { policy, env, mounts, home } = options;
+  const { arch } = process;
+  if (!isFilterArch(arch)) return unavailable(`There is no system call filter for ${arch}: x64 and arm64 have one.`);
+  const view = loadSystemView({ env, readable: policy.readable, nodePath: process.execPath });
+  // The repository's own folders: toolchains that the policy makes readable are not among them.
+  const own = mounts.filter(({ from }) => !view.extras.some((extra) => extra.from === from));
+  const { PATH: searchPath = '' } = env;
+  const bwrap = findBubblewrap(
+    searchPath,
+    own.map(({ from }) => from),
+  );
+  if (bwrap === null) return unavailable(NOT_INSTALLED);
+  if (!existsSync('/bin/bash')) return unavailable('bash is not installed: commands are bash scripts, install it.');
+  const workspace = own.find(({ access }) => access === 'write') ?? own[0];
   const reasons: string[] = [];
   try {
-    for await (const user of commandUsers(workspace?.from ?? options.home, bwrap)) {
-      const outcome = await tryUser(options, { user, bwrap, arch: process.arch });
+    for await (const user of commandUsers(workspace?.from ?? home, bwrap)) {
+      const outcome = await tryUser(options, { user, bwrap, arch, view, before: reasons[0] ?? null });
       if (outcome.kind === 'works' || options.signal.aborted) return outcome;
       reasons.push(outcome.reason);
     }
@@ -85,17 +90,24 @@ async function probeBubblewrap(options: ProbeOptions): Promise<SandboxProbe> {
   return unavailable(reasons[0] ?? 'No way was found to run commands in a sandbox.');
 }
 
-async function tryUser(
-  options: ProbeOptions,
-  { user, bwrap, arch }: { user: CommandUser; bwrap: string; arch: 'x64' | 'arm64' },
-): Promise<SandboxProbe> {
-  const { policy, env } = options;
+interface Attempt {
+  user: CommandUser;
+  bwrap: string;
+  arch: FilterArch;
+  view: SystemView;
+  /** Why a better way did not work. */
+  before: string | null;
+}
+
+async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before }: Attempt): Promise<SandboxProbe> {
+  const { policy } = options;
   const scratch = createScratch();
   const { memoryBytes, processes, fileSizeBytes } = policy;
-  const cgroups = user.kind === 'harness' ? null : findCgroupHome();
+  // Joining a control group waits for the kernel (20 ms and more); the limits of the process and a watch do without.
+  const cgroups = user.kind === 'root' ? findCgroupHome() : null;
   const status: SandboxStatus = {
     tier: 'bubblewrap',
-    reason: describeUser(user, cgroups?.pids !== null && cgroups !== null),
+    reason: [describeUser(user, cgroups?.pids != null), ...(before === null ? [] : [before])].join(' '),
     network: 'none',
     uid: user.uid,
   };
@@ -103,7 +115,7 @@ async function tryUser(
     {
       bwrap,
       user,
-      view: loadSystemView({ env, readable: policy.readable, nodePath: process.execPath }),
+      view,
       overlays: accountOverlays(scratch, user),
       masked: user.kind === 'root' ? rootOnly('/etc') : [],
       bounds: { memoryBytes, processes, fileSizeBytes },

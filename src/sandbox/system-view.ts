@@ -54,12 +54,12 @@ export function loadSystemView({ env, readable, nodePath }: ViewOptions): System
   const present = ROOT_FOLDERS.filter((folder) => existsSync(folder));
   const links = present.filter((folder) => lstatSync(folder).isSymbolicLink());
   const folders = present.filter((folder) => !links.includes(folder));
-  const home = env['HOME'];
+  const { HOME: home, PATH: searchPath = '' } = env;
   const extras = readable.map((entry) => expandHome(entry, home)).flatMap((entry) => resolveReadable(entry));
   const isVisible = (file: string): boolean =>
     [...folders, ...links, ...extras.map(({ to }) => to)].some((root) => isWithin(file, root));
 
-  const entries = (env['PATH'] ?? '').split(':').filter((entry) => path.isAbsolute(entry) && existsSync(entry));
+  const entries = searchPath.split(':').filter((entry) => path.isAbsolute(entry) && existsSync(entry));
   const found = entries.find((entry) => isExecutable(path.join(entry, 'node')));
   const node = installedNode(found, nodePath);
   const searched: string[] = [];

@@ -33,6 +33,7 @@ export interface UnsafeSetup {
 export function createUnsafeSandbox({ status, env, bounds }: UnsafeSetup): Sandbox {
   const closing = new AbortController();
   const running = new Set<Promise<CommandEnd>>();
+  const { PATH: searchPath } = env;
   let scratch: Scratch | null = null;
   let pipes: OutputPipes | null = null;
   return {
@@ -42,7 +43,7 @@ export function createUnsafeSandbox({ status, env, bounds }: UnsafeSetup): Sandb
       pipes ??= createOutputPipes(scratch.dir);
       const end = runUnfenced(command, {
         signal: AbortSignal.any([signal, closing.signal]),
-        path: env['PATH'],
+        path: searchPath,
         bounds,
         pipes,
         scratch,
@@ -134,17 +135,19 @@ async function endSurvivors(group: number, id: string): Promise<void> {
 /** Sends SIGKILL to the command's process group and to all that carries its marker, with their children; returns how many there were. */
 function killSurvivors(group: number, id: string): number {
   if (process.platform !== 'linux') return kill(-group) ? 1 : 0;
-  const own = allProcesses().filter(
-    (pid) => groupOf(pid) === group || readProc(pid, 'environ')?.includes(`${MARKER}=${id}\0`) === true,
-  );
+  const all = allProcesses();
+  const marked = all.filter((pid) => readProc(pid, 'environ')?.includes(`${MARKER}=${id}\0`) === true);
+  // Reading every process's group is slow, and most commands leave no group behind.
+  const grouped = kill(-group, 0) ? all.filter((pid) => groupOf(pid) === group) : [];
+  const own = [...marked, ...grouped];
   const running = [...new Set(own.flatMap(descendants))].filter((pid) => pid !== process.pid && isRunning(pid));
   for (const pid of running) kill(pid);
   return running.length;
 }
 
-function kill(pid: number): boolean {
+function kill(pid: number, signal: NodeJS.Signals | 0 = 'SIGKILL'): boolean {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')) return false;
