@@ -72,16 +72,16 @@ function endOf(check: Check, run: CheckRun, baseline: Baseline): BaselineEnd | n
       baseline,
     };
   }
+  if (check.expect.testsNotFewer && run.exitCode === 0 && run.tests === null)
+    throw new UsageError(
+      `verify.checks: ${check.name} expects \`tests: not_fewer\`, but its output does not tell how many tests ran; let its runner print a summary (for go: -v or -json) or drop the expectation`,
+      { code: 'tests_not_countable' },
+    );
   if (hasPassed(run)) {
     if (check.before === 'fail') {
       const reason = `check ${check.name} passes on the base, where the policy says that it fails: there is nothing to fix`;
       return { kind: 'blocked', outcome: 'not_reproduced', reason, baseline };
     }
-    if (check.expect.testsNotFewer && run.tests === null)
-      throw new UsageError(
-        `verify.checks: ${check.name} expects \`tests: not_fewer\`, but its output does not tell how many tests ran; let its runner print a summary (for go: -v or -json) or drop the expectation`,
-        { code: 'tests_not_countable' },
-      );
     return null;
   }
   if (check.before !== 'pass') return null;

@@ -12,7 +12,7 @@ import type { RoomOpening, Rooms } from './rooms.ts';
 export type RoomSetup = { kind: 'done' } | { kind: 'failed'; reason: string } | { kind: 'cancelled' };
 
 export interface RoomsOptions {
-  workspace: Pick<Workspace, 'root' | 'dir' | 'base' | 'checkout'>;
+  workspace: Pick<Workspace, 'root' | 'dir' | 'foreign' | 'checkout'>;
   tier: SandboxTier;
   /** A folder of the run's own, on the workspace's file system where that can be (copies are then by reference). */
   scratch: string;
@@ -32,7 +32,7 @@ export interface RoomsOptions {
 
 /**
  * Clean rooms: a tree checked out beside the workspace, plus what setup left, plus hidden files. With a mount namespace a room stands at
- * the workspace's own path, with the repository's `.git` read-only in it; without one, checks run in the room's folder and see no `.git`.
+ * the workspace's own path, with the repository's `.git` and what submodules hold read-only in it; without one, checks run in the room's folder and see neither.
  */
 export function createRooms(options: RoomsOptions): Rooms {
   return {
@@ -70,7 +70,7 @@ async function furnish(
   const mounts = [
     ...options.mounts,
     room,
-    ...(isMounted ? await mountInto(roomRoot, workspace.root, ['.git', ...frozen]) : []),
+    ...(isMounted ? await mountInto(roomRoot, workspace.root, ['.git', ...workspace.foreign, ...frozen]) : []),
   ];
   await ownLike(folder, workspace.dir);
   const place: Place = { root, dir: path.join(root, roomDir), mounts, phase: 'clean_room' };

@@ -72,8 +72,10 @@ export function tempFolder(files: Files = {}): { dir: string; write(files: Files
   return { dir, write, dispose: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
+const { PATH = '', HOME = '' } = process.env;
+
 export function git(dir: string, ...args: string[]): string {
-  const env = { PATH: process.env.PATH ?? '', GIT_CONFIG_NOSYSTEM: '1', HOME: dir };
+  const env = { PATH, GIT_CONFIG_NOSYSTEM: '1', HOME: dir };
   const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.org'];
   return execFileSync('git', ['-C', dir, ...identity, ...args], { env, encoding: 'utf8' });
 }
@@ -98,7 +100,7 @@ export async function openSandbox(mode: 'off' | 'workspace-write', dir: string):
     mounts: [{ from: dir, to: dir, access: 'write' }],
     workdir: dir,
     home: dir,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    env: { PATH, HOME },
     signal: AbortSignal.timeout(30_000),
   });
   return probe.kind === 'works' ? probe.sandbox : probe.reason;
