@@ -1,2 +1,32 @@
 /** policy/: policy file → validated `Policy`; pure `decide(action, policy)`; limits. */
-export type * from './policy.ts';
+export { applyOptions, type OptionValue, type PolicyOptions, parseModelName } from './apply-options.ts';
+export { BUILT_IN_PROTECT, BUILT_IN_TESTS } from './built-in-lists.ts';
+export { type Action, decide } from './decide.ts';
+export type { CommandDecision, CommandExplanation, DecisionResult } from './decide-command.ts';
+export { explainCommand, renderExplanation } from './explain-command.ts';
+export { createMatcher, globFault } from './glob.ts';
+export { type LimitsView, limitsView } from './limits.ts';
+export { BUILT_IN_POLICY_TEXT, loadPolicy, type PolicySource } from './load-policy.ts';
+export { nearestName } from './nearest-name.ts';
+export type {
+  Check,
+  CommandRules,
+  Decision,
+  EnvironmentRules,
+  Holdout,
+  Limits,
+  LoadedPolicy,
+  McpServer,
+  ModelPolicy,
+  NetworkAccess,
+  Policy,
+  SandboxPolicy,
+  Service,
+  SetupStep,
+  VerifyPolicy,
+  WorkspacePolicy,
+} from './policy.ts';
+export { policySchema } from './policy-schema.ts';
+export { parseDuration, parseSize, renderDuration, renderSize } from './quantity.ts';
+export { renderPolicy } from './render-policy.ts';
+export { type UnsupportedKey, unsupportedKeys } from './unsupported.ts';

@@ -1,0 +1,24 @@
+import { type CommandExplanation, explainScript } from './decide-command.ts';
+import type { Policy } from './policy.ts';
+
+export function explainCommand(command: string, policy: Policy): CommandExplanation {
+  return explainScript(command, policy.commands);
+}
+
+/** For a person: the decision first, then the rule, then each command that was found. */
+export function renderExplanation(explanation: CommandExplanation, policy: Policy): string {
+  const { decision, rule, reason, commands } = explanation;
+  const lines = [`${decision}: ${reason}`, `  rule: ${rule}`];
+  if (decision === 'ask') lines.push(`  with nobody there: ${policy.approvals} (approvals)`);
+  if (commands.length > 1)
+    lines.push(
+      '  commands found:',
+      ...commands.map((one) => `    ${one.decision.padEnd(5)} ${printable(one.command)}  (${one.rule})`),
+    );
+  return `${lines.map(printable).join('\n')}\n`;
+}
+
+/** A command is somebody else's text: no control characters reach the terminal. */
+function printable(text: string): string {
+  return text.replace(/\p{C}/gu, ' ');
+}
