@@ -113,8 +113,9 @@ function settle({ finish, take }: PartCollector, request: ModelRequest, provider
     };
     return { kind: 'failed', failure, usage };
   }
-  const reason = finishOf(finish.reason);
-  const answer: Answer = { parts: makeCallIdsUnique(dropCutCalls(take(), reason), request), finish: reason, usage };
+  const parts = take();
+  const reason = finishOf(finish.reason, parts);
+  const answer: Answer = { parts: makeCallIdsUnique(dropCutCalls(parts, reason), request), finish: reason, usage };
   return { kind: 'answer', answer };
 }
 

@@ -153,19 +153,24 @@ export function makeCallIdsUnique(parts: readonly AnswerPart[], request: ModelRe
   });
 }
 
-/** Refusals come as the provider's own stop reason, or (OpenAI) as refusal text before an ordinary stop. */
-export function finishOf({ unified, raw }: LanguageModelV3FinishReason): FinishReason {
+/**
+ * Refusals come as the provider's own stop reason, or (OpenAI) as refusal text before an ordinary stop. Servers that end an
+ * answer with calls in some other way than `tool_calls` mean the same.
+ */
+export function finishOf({ unified, raw }: LanguageModelV3FinishReason, parts: readonly AnswerPart[]): FinishReason {
+  const hasCalls = parts.some((part) => part.type === 'tool_call');
   switch (unified) {
-    case 'stop':
     case 'length':
-      return unified;
+      return 'length';
+    case 'stop':
+      return hasCalls ? 'tool_calls' : 'stop';
     case 'tool-calls':
-      return 'tool_calls';
+      return hasCalls ? 'tool_calls' : 'other';
     case 'content-filter':
       return raw === undefined || raw === 'stop' || raw === 'refusal' ? 'refusal' : 'content_filter';
     case 'error':
     case 'other':
-      return 'other';
+      return hasCalls ? 'tool_calls' : 'other';
   }
 }
 

@@ -15,7 +15,7 @@ const ApiError = z.object({
   message: z.string(),
   responseHeaders: z.record(z.string(), z.string()).optional(),
   responseBody: z.string().optional(),
-  data: z.unknown(),
+  data: z.unknown().optional(),
 });
 
 /** What OpenAI, Anthropic, Google and their likes put into an error body or an error event, at any of its levels. */

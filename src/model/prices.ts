@@ -1,5 +1,6 @@
 import type { Usage } from '../events/index.ts';
 import type { ModelPolicy } from '../policy/index.ts';
+import { isLoopback } from './proxy.ts';
 
 /** USD of a usage, or null when the price is unknown. */
 export type CostOf = (usage: Usage) => number | null;
@@ -26,11 +27,10 @@ export async function loadPrices(model: Pick<ModelPolicy, 'provider' | 'name' | 
       return (fresh * price.input + cached + usage.output_tokens * price.output) / 1e6;
     };
   }
-  if (model.provider === 'replay') return () => null;
-  const { calcPrice } = await import('@pydantic/genai-prices');
   const where = placeOf(model);
+  if (where === null) return () => null;
+  const { calcPrice } = await import('@pydantic/genai-prices');
   return (usage) => {
-    if (where === null) return null;
     const tokens = {
       input_tokens: usage.input_tokens,
       cache_read_tokens: usage.cached_input_tokens,
@@ -44,7 +44,12 @@ function placeOf({
   provider,
   baseUrl,
 }: Pick<ModelPolicy, 'provider' | 'baseUrl'>): { providerId: string } | { providerApiUrl: string } | null {
-  if (provider === 'openai-compatible') return baseUrl === null ? null : { providerApiUrl: baseUrl };
+  if (provider === 'replay') return null;
+  if (provider === 'openai-compatible') {
+    // The table is not even loaded for a server on this machine.
+    const isPublic = baseUrl !== null && URL.canParse(baseUrl) && !isLoopback(new URL(baseUrl).hostname);
+    return isPublic ? { providerApiUrl: baseUrl } : null;
+  }
   const last = provider.slice(provider.lastIndexOf('/') + 1);
   return { providerId: PRICE_IDS[last] ?? last };
 }

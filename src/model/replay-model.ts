@@ -135,16 +135,20 @@ async function waited(delayMs: number, signal: AbortSignal): Promise<boolean> {
 }
 
 async function checkCassette(file: string): Promise<void> {
-  let isFile: boolean;
-  try {
-    isFile = (await stat(file)).isFile();
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new UsageError(`the cassette ${file} cannot be read (${code})`, { code: 'cassette', cause: error });
-  }
-  if (!isFile) return;
+  if (await isPipe(file)) return;
   for await (const _ of readCassette(file)) {
     // Reading is the check.
+  }
+}
+
+/** A pipe can be read only once. */
+async function isPipe(file: string): Promise<boolean> {
+  try {
+    const found = await stat(file);
+    return !found.isFile() && !found.isDirectory();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
   }
 }
 

@@ -11,7 +11,8 @@ export function parseRetryAfter(
   const value = headers['retry-after'];
   const seconds = numberOf(value);
   if (seconds !== undefined) return Math.ceil(seconds * 1000);
-  const date = value === undefined ? Number.NaN : Date.parse(value);
+  // `Date.parse` alone makes a date of almost anything, `-5` too.
+  const date = value !== undefined && /^\s*[A-Z][a-z]{2,}, /.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
