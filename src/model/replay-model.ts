@@ -147,6 +147,7 @@ async function isPipe(file: string): Promise<boolean> {
     const found = await stat(file);
     return !found.isFile() && !found.isDirectory();
   } catch (error) {
+    // What is wrong with it is told by the reader.
     if (error instanceof Error && 'code' in error) return false;
     throw error;
   }

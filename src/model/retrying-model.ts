@@ -5,7 +5,7 @@ import type { AnswerOptions, Model, ModelFailure, ModelOutcome, ModelRequest, Re
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 /** A provider that asks for more than this is out of service for this run. */
-export const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
+const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 
 export interface RetryingModelOptions {
   /** Tries after the first. */
