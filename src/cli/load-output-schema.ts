@@ -9,8 +9,9 @@ const SchemaObject = z.record(z.string(), z.unknown());
 /** A JSON Schema (draft 2020-12) for the final answer, compiled once. */
 export async function loadOutputSchema(path: string): Promise<OutputSchema> {
   const text = await readSchema(path);
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const ajv = new Ajv2020({ allErrors: true, strict: false, logger: false });
+  // CommonJS: only the default is there both bundled and not.
+  const { default: module } = await import('ajv/dist/2020.js');
+  const ajv = new module.Ajv2020({ allErrors: true, strict: false, logger: false });
   let validate: ReturnType<typeof ajv.compile>;
   try {
     validate = ajv.compile(SchemaObject.parse(JSON.parse(text)));

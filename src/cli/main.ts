@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import type { Io } from './command.ts';
 import { COMMANDS, LATER } from './commands/index.ts';
 import type { OptionTable } from './options.ts';
-import { print } from './print.ts';
+import { describeBug, print } from './print.ts';
 import { readOptions } from './read-options.ts';
 
 declare const BELAY_VERSION: string;
@@ -36,7 +36,6 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       'greedy-arrays': false,
       'parse-numbers': false,
       'parse-positional-numbers': false,
-      'short-option-groups': false,
     })
     .locale('en')
     .strict()
@@ -61,7 +60,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       async (parsed) => {
         const handler = await command.load();
         const options = readOptions(command.options, parsed, io.env);
-        const words = Object.keys(command.positionals).flatMap((name) => (typeof parsed[name] === 'string' ? [parsed[name]] : []));
+        // The parser turns a lone `-` into an empty text.
+        const word = (value: string) => (value === '' && argv.includes('-') ? '-' : value);
+        const words = Object.keys(command.positionals).flatMap((name) => (typeof parsed[name] === 'string' ? [word(parsed[name])] : []));
         exitCode = await handler({ options, words, io, version: BELAY_VERSION });
       },
     );
@@ -79,7 +80,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       await print(io.stderr, `belay: ${error.message}\n`);
       return 2;
     }
-    await print(io.stderr, `belay: internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    await print(io.stderr, `belay: ${describeBug(error)}\n`);
     return 1;
   }
 }

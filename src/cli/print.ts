@@ -7,3 +7,8 @@ export function print(stream: NodeJS.WritableStream, text: string): Promise<void
     });
   });
 }
+
+/** An error that nobody foresaw, with where it came from. */
+export function describeBug(error: unknown): string {
+  return `internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}

@@ -21,7 +21,7 @@ interface OpenCall {
   isComplete: boolean;
 }
 
-export interface Finish {
+interface Finish {
   reason: LanguageModelV3FinishReason;
   usage: LanguageModelV3Usage;
 }

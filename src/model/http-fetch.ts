@@ -18,10 +18,6 @@ export interface SendOptions {
  * redirect is an answer like any other, so that a key never goes to a host that the policy did not name.
  */
 export function sendHttp(url: URL, options: SendOptions): Promise<Response> {
-  return send(url, options, undefined);
-}
-
-function send(url: URL, options: SendOptions, agent: false | undefined): Promise<Response> {
   const { method, headers, body, signal, ca } = options;
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
@@ -29,7 +25,6 @@ function send(url: URL, options: SendOptions, agent: false | undefined): Promise
       method,
       headers,
       ...(ca ? { ca: [...ca] } : {}),
-      ...(agent === false ? { agent } : {}),
     });
     // Not Node's `signal` option: it stays tied to the socket, and a later abort would then kill the next request on it.
     // The same hazard once the answer is there: the request's socket may be another's by then, the response knows.
@@ -47,10 +42,6 @@ function send(url: URL, options: SendOptions, agent: false | undefined): Promise
       resolve(renderResponse(response, url, options));
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      // A kept connection that the server had closed meanwhile: nothing of the request was taken, a fresh one serves it.
-      if (received === null && sent.reusedSocket && error.code === 'ECONNRESET' && agent === undefined) {
-        return resolve(send(url, options, false));
-      }
       reject(signal?.aborted === true ? error : new TransportError(url.host, error));
     });
     sent.end(body);

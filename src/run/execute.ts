@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import type { UsageError } from '../errors.ts';
 import { createRedactor, NO_USAGE, type Result } from '../events/index.ts';
 import { type Conclusion, concludeError, concludeInterruption } from './conclusion.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -77,7 +76,7 @@ async function complete(session: Session, facts: ResultFacts, resultFile: string
 }
 
 /** A run that cannot begin because of how it was asked for: its stream is one start and one end. */
-export async function refuseRun(error: UsageError, options: { version: string; sinks: RunSinks; resultFile: string | null }): Promise<Result> {
+export async function refuseRun(error: unknown, options: { version: string; sinks: RunSinks; resultFile: string | null }): Promise<Result> {
   const { session } = createSession(options.sinks);
   session.open(createRedactor([]), []);
   await session.emit({

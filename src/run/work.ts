@@ -91,10 +91,13 @@ interface AttemptsSite {
 /** The agent works, belay verifies; a red round goes back as evidence until it is green or the attempts are used up. */
 async function runAttempts({ context, loop, jury, baseline, startTree }: AttemptsSite): Promise<{ conclusion: Conclusion; attempts: number }> {
   const { limits, verify } = context.policy;
+  let violation: Conclusion | null = null;
   for (let attempt = 1; ; attempt++) {
     const end = await loop.run(attempt);
     const over = (conclusion: Conclusion) => ({ conclusion, attempts: attempt - 1 });
     const final = endsWithoutVerdict(end);
+    // What is known of the final tree stands, whatever became of the model after it was told.
+    if (final?.outcome === 'model_failed' && violation !== null) return over({ ...violation, reason: `${violation.reason}; then the model failed: ${final.reason}`, error: final.error });
     if (final !== null) return over(final);
     if (end.kind === 'limit' && (verify.checks.length === 0 || loop.tree === null || loop.tree === startTree)) return over(concludeLimit(end));
     if (end.kind === 'finished' && end.empty && verify.checks.length === 0) {
@@ -108,6 +111,7 @@ async function runAttempts({ context, loop, jury, baseline, startTree }: Attempt
       const ended = end.kind === 'limit' && outcome === 'unverified' ? concludeLimit(end) : conclude(outcome, reason);
       return { conclusion: { ...ended, ...said, evidence, checks }, attempts: attempt };
     }
+    violation = outcome === 'policy_violation' ? { ...conclude(outcome, reason), ...said, evidence, checks } : null;
     await loop.goOn(verdict.feedback ?? reason);
   }
 }

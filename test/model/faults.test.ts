@@ -76,7 +76,7 @@ describe('a fault of the network', () => {
     });
   });
 
-  test('a kept connection that the server closed is replaced without a retry', async () => {
+  test('a kept connection that the server resets is a failure like any other: the request may have been taken', async () => {
     const { model, server } = await scripted('compatible', [
       FINE,
       (response) => void response.socket?.resetAndDestroy(),
@@ -84,8 +84,8 @@ describe('a fault of the network', () => {
     ]);
     await ask(model);
     const second = await ask(model);
-    expect(answerOf(second).usage).toMatchObject({ requests: 1, retries: 0 });
-    expect(server.requests).toHaveLength(3);
+    expect(failureOf(second)).toMatchObject({ code: 'network', retryable: true });
+    expect(server.requests).toHaveLength(2);
   });
 
   test('an answer without end is cut', async () => {

@@ -8,7 +8,7 @@ export type Step =
   | { status?: number; headers?: Record<string, string>; body: string }
   | ((response: http.ServerResponse) => void);
 
-export interface SeenRequest {
+interface SeenRequest {
   path: string;
   headers: http.IncomingHttpHeaders;
   /** As it came. */
@@ -55,7 +55,7 @@ export function sse(...events: readonly unknown[]): Step {
   return { headers: { 'content-type': 'text/event-stream' }, body: events.map(frame).join('') };
 }
 
-export function frame(event: unknown): string {
+function frame(event: unknown): string {
   if (typeof event === 'string') return event;
   const type = typeof event === 'object' && event !== null && 'type' in event ? `event: ${String(event.type)}\n` : '';
   return `${type}data: ${JSON.stringify(event)}\n\n`;

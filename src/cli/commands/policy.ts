@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { explainCommand, loadPolicy, policyView, renderExplanation, renderPolicy, unsupportedKeys } from '../../policy/index.ts';
+import { explainCommand, loadPolicy, renderExplanation, renderPolicy, unsupportedKeys } from '../../policy/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { findPolicyFile, loadPolicyFile } from '../load-policy-for.ts';
 import { print } from '../print.ts';
@@ -23,7 +23,7 @@ export const policyAction: Handler = async (invocation) => {
   if (action === 'show') {
     if (subject !== undefined) throw new UsageError('belay policy show takes no argument; name a file with --policy');
     const loaded = await loadPolicyFile(options, io.cwd());
-    await print(io.stdout, isGiven(options, 'json') ? `${JSON.stringify(policyView(loaded), null, 2)}\n` : renderPolicy(loaded));
+    await print(io.stdout, renderPolicy(loaded, { format: isGiven(options, 'json') ? 'json' : 'text' }));
     return 0;
   }
   if (action === 'explain') {

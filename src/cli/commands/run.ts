@@ -10,7 +10,7 @@ import { requireParentFolder } from '../output-file.ts';
 import { readGoal } from '../read-goal.ts';
 import { loadReferences } from '../load-references.ts';
 import { isGiven, listOf, textOf } from '../read-options.ts';
-import { print } from '../print.ts';
+import { describeBug, print } from '../print.ts';
 
 async function readRequest({ options, words, io, version }: Invocation): Promise<RunRequest> {
   const cwd = io.cwd();
@@ -50,8 +50,7 @@ export const runGoal: Handler = async (invocation) => {
   try {
     request = await readRequest(invocation);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    await print(io.stderr, `belay: ${error.message}\n`);
+    await print(io.stderr, `belay: ${error instanceof UsageError ? error.message : describeBug(error)}\n`);
     const file = textOf(options, 'result');
     const result = await refuseRun(error, { version, sinks: streams, resultFile: file === null ? null : resolve(io.cwd(), file) });
     return result.exit_code;

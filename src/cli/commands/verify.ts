@@ -8,7 +8,7 @@ import type { Handler, Invocation } from '../command.ts';
 import { guardRun } from '../guard-run.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
 import { openStreams } from '../open-streams.ts';
-import { print } from '../print.ts';
+import { describeBug, print } from '../print.ts';
 import { textOf } from '../read-options.ts';
 
 interface Job {
@@ -80,8 +80,7 @@ export const verifyWorkspace: Handler = async (invocation) => {
   try {
     job = await readJob(invocation);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    await print(io.stderr, `belay: ${error.message}\n`);
+    await print(io.stderr, `belay: ${error instanceof UsageError ? error.message : describeBug(error)}\n`);
     return (await refuseRun(error, { version, sinks: streams, resultFile: null })).exit_code;
   }
   try {
