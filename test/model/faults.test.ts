@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import http from 'node:http';
 import net from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { answerOf, ask, failureOf, modelPolicy, openModel, requestOf, scripted } from './fixtures.ts';
 import { chat, chatCall, chunk, resetAfter, sse, stallAfter } from './scripted-server.ts';
 
@@ -83,6 +84,8 @@ describe('a fault of the network', () => {
       FINE,
     ]);
     await ask(model);
+    const { port } = new URL(server.url);
+    await vi.waitFor(() => expect(Object.keys(http.globalAgent.freeSockets).join()).toContain(`:${port}:`));
     const second = await ask(model);
     expect(failureOf(second)).toMatchObject({ code: 'network', retryable: true });
     expect(server.requests).toHaveLength(2);
