@@ -28,5 +28,5 @@ export type {
 } from './policy.ts';
 export { policySchema } from './policy-schema.ts';
 export { parseDuration, parseSize, renderDuration, renderSize } from './quantity.ts';
-export { renderPolicy } from './render-policy.ts';
+export { policyView, renderPolicy } from './render-policy.ts';
 export { type UnsupportedKey, unsupportedKeys } from './unsupported.ts';

@@ -37,13 +37,14 @@ export async function createThread(options: NewThreadOptions): Promise<Thread> {
       writeMeta(dir, { format: 1, thread_id: id, workspace, goal: redactor.redact(options.goal), created }),
     ]);
     if (lock.kind === 'held') throw new RunBlockedError('busy', `thread ${id} is in use by process ${lock.by.pid}`);
-    const thread = await openDiskThread({
+    return await openDiskThread({
       ...{ id, dir, redactor, ephemeral, noteEnd: FIRST },
       now: () => clock.now(),
+      async syncFolders() {
+        await Promise.all([dir, folder].map(syncFolder));
+      },
       release: lock.release,
     });
-    if (!ephemeral) await Promise.all([dir, folder].map(syncFolder));
-    return thread;
   } catch (error) {
     await rm(dir, { recursive: true, force: true }).catch(() => undefined);
     throw ephemeral ? error : unusable(stateDir, error);

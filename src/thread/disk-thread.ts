@@ -23,6 +23,8 @@ export interface DiskThreadOptions {
   noteEnd: ChainEnd;
   ephemeral: boolean;
   now(): number;
+  /** Makes the folder itself last; called once, when the first sync is due. */
+  syncFolders(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -40,7 +42,13 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
     openOutputStore(join(dir, OUTPUTS_FOLDER), { redactor }),
   ]);
   const appendNote = createNoteWriter(notes, { redactor, end: options.noteEnd, now: options.now });
+  let foldersSynced: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
+
+  async function sync(): Promise<void> {
+    foldersSynced ??= durable ? options.syncFolders() : Promise.resolve();
+    await Promise.all([events.flush(), notes.flush(), foldersSynced]);
+  }
 
   async function close(): Promise<void> {
     try {
@@ -59,7 +67,7 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
     readOutput: outputs.readOutput,
     async appendEvent(line, event) {
       const written = events.append(line);
-      if (mustBeOnDisk(event)) await Promise.all([written, events.flush(), notes.flush()]);
+      if (mustBeOnDisk(event)) await Promise.all([written, sync()]);
       else await written;
     },
     writeArtifact: (name, bytes) => writeArtifact({ dir: join(dir, ARTIFACTS_FOLDER), name, bytes, durable }),

@@ -72,6 +72,7 @@ export async function resumeThread(options: {
     return await openDiskThread({
       ...{ id, dir, noteEnd, redactor: options.redactor, ephemeral: false },
       now: () => options.clock.now(),
+      async syncFolders() {},
       release: lock.release,
     });
   } catch (error) {

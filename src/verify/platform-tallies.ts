@@ -18,9 +18,9 @@ export function createGradleTally(): Tally {
   });
   return {
     read(line) {
-      const match = /^\S.{0,1000} > .{1,1000} (PASSED|FAILED|SKIPPED)$/.exec(line);
-      if (match === null) return completed.read(line);
-      logged = (logged ?? 0) + (match[1] === 'SKIPPED' ? 0 : 1);
+      const end = / (PASSED|FAILED|SKIPPED)$/.exec(line);
+      if (end === null || /^\s/.test(line) || !line.slice(0, end.index).includes(' > ')) return completed.read(line);
+      logged = (logged ?? 0) + (end[1] === 'SKIPPED' ? 0 : 1);
       return true;
     },
     total() {
