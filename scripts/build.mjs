@@ -12,7 +12,10 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const englishOnly = {
   name: 'english-only',
   setup(b) {
-    b.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({ contents: "export { default as en } from './en.js';", loader: 'js' }));
+    b.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+      loader: 'js',
+    }));
   },
 };
 
@@ -34,10 +37,15 @@ await build({
   external: ['@vscode/ripgrep'],
   plugins: [englishOnly],
   // Some bundled packages are CommonJS and call `require` for Node's own modules.
-  banner: { js: "import { createRequire as __belayRequire } from 'node:module'; const require = __belayRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as __belayRequire } from 'node:module'; const require = __belayRequire(import.meta.url);",
+  },
   logLevel: 'warning',
 });
 chmodSync(join(root, 'dist/cli.js'), 0o755);
 if (!process.argv.includes('--no-types')) {
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' });
+  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.types.json'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
 }

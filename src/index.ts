@@ -16,5 +16,13 @@ export {
   Usage,
 } from './events/index.ts';
 export { applyOptions, decide, type LoadedPolicy, loadPolicy, type Policy, policySchema } from './policy/index.ts';
-export { createEventChannel, type EventChannel, type OutputSchema, type RunHandle, type RunRequest, type RunSinks, startRun } from './run/index.ts';
+export {
+  createEventChannel,
+  type EventChannel,
+  type OutputSchema,
+  type RunHandle,
+  type RunRequest,
+  type RunSinks,
+  startRun,
+} from './run/index.ts';
 export { auditEvents } from './thread/index.ts';

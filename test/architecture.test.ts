@@ -5,7 +5,23 @@ import { describe, expect, it } from 'vitest';
 
 const SRC = join(import.meta.dirname, '../src');
 /** Rooms in the order of the house: a room imports only from rooms above it. */
-const ROOMS = ['events', 'policy', 'thread', 'model', 'sandbox', 'workspace', 'tools', 'context', 'verify', 'loop', 'run', 'batch', 'report', 'server', 'cli'];
+const ROOMS = [
+  'events',
+  'policy',
+  'thread',
+  'model',
+  'sandbox',
+  'workspace',
+  'tools',
+  'context',
+  'verify',
+  'loop',
+  'run',
+  'batch',
+  'report',
+  'server',
+  'cli',
+];
 const FORBIDDEN: readonly [string, string][] = [
   ['loop', 'sandbox'],
   ['model', 'tools'],
@@ -27,7 +43,9 @@ const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').
 function importsOf(file: string): Import[] {
   const found = [...withoutComments(textOf(file)).matchAll(/(?:from|import\(|import)\s*['"](\.[^'"]+)['"]/g)];
   return found.map((match) => {
-    const target = relative(SRC, join(SRC, dirname(file), match[1] ?? '')).split(sep).join('/');
+    const target = relative(SRC, join(SRC, dirname(file), match[1] ?? ''))
+      .split(sep)
+      .join('/');
     return { file, room: roomOf(file), target, targetRoom: roomOf(target) };
   });
 }
@@ -41,12 +59,16 @@ describe('the house', () => {
   });
 
   it('lets a room import only from rooms above it', () => {
-    const upwards = between.filter((one) => one.room !== '' && ROOMS.indexOf(one.targetRoom) >= ROOMS.indexOf(one.room));
+    const upwards = between.filter(
+      (one) => one.room !== '' && ROOMS.indexOf(one.targetRoom) >= ROOMS.indexOf(one.room),
+    );
     expect(upwards.map((one) => `${one.file} → ${one.target}`)).toEqual([]);
   });
 
   it('enters a room through its index', () => {
-    expect(between.filter((one) => one.target !== `${one.targetRoom}/index.ts`).map((one) => `${one.file} → ${one.target}`)).toEqual([]);
+    expect(
+      between.filter((one) => one.target !== `${one.targetRoom}/index.ts`).map((one) => `${one.file} → ${one.target}`),
+    ).toEqual([]);
   });
 
   it('keeps loop from sandbox and model from tools', () => {

@@ -1,5 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -24,14 +37,31 @@ export function createBench(files: Readonly<Record<string, string>> = {}): Bench
   const ws = join(root, 'ws');
   const io = join(root, 'io');
   for (const dir of [ws, io, join(root, 'home'), join(root, 'state')]) mkdirSync(dir);
-  const identity = { GIT_AUTHOR_NAME: 'Test', GIT_AUTHOR_EMAIL: 'test@example.invalid', GIT_COMMITTER_NAME: 'Test', GIT_COMMITTER_EMAIL: 'test@example.invalid' };
-  const env = { PATH: process.env['PATH'], HOME: join(root, 'home'), XDG_STATE_HOME: join(root, 'state'), LANG: 'C.UTF-8', GIT_CONFIG_NOSYSTEM: '1' };
+  const identity = {
+    GIT_AUTHOR_NAME: 'Test',
+    GIT_AUTHOR_EMAIL: 'test@example.invalid',
+    GIT_COMMITTER_NAME: 'Test',
+    GIT_COMMITTER_EMAIL: 'test@example.invalid',
+  };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: join(root, 'home'),
+    XDG_STATE_HOME: join(root, 'state'),
+    LANG: 'C.UTF-8',
+    GIT_CONFIG_NOSYSTEM: '1',
+  };
   const bench: Bench = {
     root,
     ws,
     io,
     env,
-    git: (...args) => execFileSync('git', args, { cwd: ws, env: { ...env, ...identity }, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }),
+    git: (...args) =>
+      execFileSync('git', args, {
+        cwd: ws,
+        env: { ...env, ...identity },
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
     write(path, text) {
       mkdirSync(join(ws, path, '..'), { recursive: true });
       writeFileSync(join(ws, path), text);
@@ -60,9 +90,17 @@ export interface CliEnd {
 }
 
 /** Runs the built CLI and reads its stream strictly: a line that is no event fails the test. */
-export function runCli(args: readonly string[], bench: Bench, options: { env?: NodeJS.ProcessEnv; stdin?: string; cwd?: string } = {}): Promise<CliEnd> {
+export function runCli(
+  args: readonly string[],
+  bench: Bench,
+  options: { env?: NodeJS.ProcessEnv; stdin?: string; cwd?: string } = {},
+): Promise<CliEnd> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CLI, ...args], { cwd: options.cwd ?? bench.ws, env: { ...bench.env, ...options.env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [CLI, ...args], {
+      cwd: options.cwd ?? bench.ws,
+      env: { ...bench.env, ...options.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -74,7 +112,12 @@ export function runCli(args: readonly string[], bench: Bench, options: { env?: N
     child.stdin.end(options.stdin ?? '');
     child.on('error', reject);
     child.on('close', (code, signal) => {
-      const events = stdout.startsWith('{"') ? stdout.trimEnd().split('\n').map((line) => Event.parse(JSON.parse(line))) : [];
+      const events = stdout.startsWith('{"')
+        ? stdout
+            .trimEnd()
+            .split('\n')
+            .map((line) => Event.parse(JSON.parse(line)))
+        : [];
       const last = events.at(-1);
       resolve({ code, signal, stdout, stderr, events, result: last?.type === 'run.completed' ? last.result : null });
     });

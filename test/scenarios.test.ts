@@ -5,7 +5,9 @@ import { Outcome } from '../src/events/index.ts';
 import { Expected, layOutScenario, runCli, treeOf } from './scenario.ts';
 
 const DIR = join(import.meta.dirname, 'scenarios');
-const names = readdirSync(DIR).filter((name) => existsSync(join(DIR, name, 'result.json'))).sort();
+const names = readdirSync(DIR)
+  .filter((name) => existsSync(join(DIR, name, 'result.json')))
+  .sort();
 const expectedOf = (name: string) => Expected.parse(JSON.parse(readFileSync(join(DIR, name, 'result.json'), 'utf8')));
 
 describe('scenarios', () => {
@@ -15,9 +17,20 @@ describe('scenarios', () => {
     const bench = layOutScenario(dir);
     try {
       const before = treeOf(bench.ws);
-      const args = ['run', '--goal-file', join(dir, 'goal.md'), '--replay', join(dir, 'model.jsonl'), ...(expected.args ?? [])];
+      const args = [
+        'run',
+        '--goal-file',
+        join(dir, 'goal.md'),
+        '--replay',
+        join(dir, 'model.jsonl'),
+        ...(expected.args ?? []),
+      ];
       const end = await runCli(args, bench, { env: expected.env ?? {} });
-      expect({ code: end.code, outcome: end.result?.outcome, stderr: end.code === expected.exit_code ? '' : end.stderr }).toEqual({
+      expect({
+        code: end.code,
+        outcome: end.result?.outcome,
+        stderr: end.code === expected.exit_code ? '' : end.stderr,
+      }).toEqual({
         code: expected.exit_code,
         outcome: expected.outcome,
         stderr: '',

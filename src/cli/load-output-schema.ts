@@ -16,7 +16,10 @@ export async function loadOutputSchema(path: string): Promise<OutputSchema> {
   try {
     validate = ajv.compile(SchemaObject.parse(JSON.parse(text)));
   } catch (error) {
-    throw new UsageError(`${path}: no usable JSON Schema: ${error instanceof z.ZodError ? 'it is no object' : describe(error)}`, { cause: error });
+    throw new UsageError(
+      `${path}: no usable JSON Schema: ${error instanceof z.ZodError ? 'it is no object' : describe(error)}`,
+      { cause: error },
+    );
   }
   return {
     source: path,

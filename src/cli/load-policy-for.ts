@@ -29,7 +29,8 @@ export async function loadPolicyFor(query: PolicyQuery): Promise<PolicyAnswer> {
   const given = textOf(options, 'policy');
   const ref = textOf(options, 'trust-ref');
   const floorFile = textOf(options, 'policy-floor');
-  const floor: PolicySource | null = floorFile === null ? null : { kind: 'file', path: resolve(cwd, floorFile), source: floorFile };
+  const floor: PolicySource | null =
+    floorFile === null ? null : { kind: 'file', path: resolve(cwd, floorFile), source: floorFile };
   const { source, file, trustRef } = await findSource(query, given, ref);
   const loaded = await loadPolicy(source, floor === null ? {} : { floor });
   const value = (name: string) => {
@@ -62,7 +63,10 @@ export async function findPolicyFile(options: GivenOptions, cwd: string): Promis
 
 export async function loadPolicyFile(options: GivenOptions, cwd: string): Promise<LoadedPolicy> {
   const floor = textOf(options, 'policy-floor');
-  return loadPolicy(await findPolicyFile(options, cwd), floor === null ? {} : { floor: { kind: 'file', path: resolve(cwd, floor), source: floor } });
+  return loadPolicy(
+    await findPolicyFile(options, cwd),
+    floor === null ? {} : { floor: { kind: 'file', path: resolve(cwd, floor), source: floor } },
+  );
 }
 
 interface Found {
@@ -72,8 +76,15 @@ interface Found {
   trustRef: string | null;
 }
 
-async function findSource({ workspace, cwd, env }: PolicyQuery, given: string | null, ref: string | null): Promise<Found> {
-  const committed = given !== null && ref === null ? null : await readCommitted({ dir: workspace, path: env['PATH'] ?? '', ref, name: NAME });
+async function findSource(
+  { workspace, cwd, env }: PolicyQuery,
+  given: string | null,
+  ref: string | null,
+): Promise<Found> {
+  const committed =
+    given !== null && ref === null
+      ? null
+      : await readCommitted({ dir: workspace, path: env['PATH'] ?? '', ref, name: NAME });
   const trustRef = ref === null || committed === null || committed.kind === 'no_commit' ? null : committed.commit;
   if (given !== null) {
     const path = resolve(cwd, given);
@@ -81,12 +92,22 @@ async function findSource({ workspace, cwd, env }: PolicyQuery, given: string | 
   }
   if (committed === null || committed.kind === 'no_commit') {
     const path = join(workspace, NAME);
-    return (await isThere(path)) ? { source: { kind: 'file', path, source: NAME }, file: path, trustRef } : { source: { kind: 'built-in' }, file: null, trustRef };
+    return (await isThere(path))
+      ? { source: { kind: 'file', path, source: NAME }, file: path, trustRef }
+      : { source: { kind: 'built-in' }, file: null, trustRef };
   }
-  if (committed.kind === 'found') return { source: { kind: 'text', bytes: committed.bytes, source: committed.shown }, file: committed.file, trustRef };
+  if (committed.kind === 'found')
+    return {
+      source: { kind: 'text', bytes: committed.bytes, source: committed.shown },
+      file: committed.file,
+      trustRef,
+    };
   for (const folder of committed.folders) {
     if (ref === null && (await isThere(join(folder, NAME)))) {
-      throw new UsageError(`${NAME} is not committed, and a policy never comes from uncommitted text: commit it, or take it as it is with --policy ${NAME}`, { code: 'policy' });
+      throw new UsageError(
+        `${NAME} is not committed, and a policy never comes from uncommitted text: commit it, or take it as it is with --policy ${NAME}`,
+        { code: 'policy' },
+      );
     }
   }
   return { source: { kind: 'built-in' }, file: null, trustRef };
@@ -97,7 +118,8 @@ async function isThere(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return false;
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return false;
     throw error;
   }
 }
@@ -107,6 +129,8 @@ function refuseInPullRequest({ policy }: LoadedPolicy, env: NodeJS.ProcessEnv): 
   const event = env['GITHUB_EVENT_NAME'] ?? '';
   if (!event.startsWith('pull_request') && env['CI_MERGE_REQUEST_IID'] === undefined) return;
   const fix = 'in a pull request; name its base by --trust-ref';
-  if (policy.sandbox.mode === 'off') throw new UsageError(`sandbox.mode: off is refused ${fix}`, { code: 'pull_request' });
-  if (policy.setup.some((step) => step.env.pass.length > 0)) throw new UsageError(`setup[].env.pass is refused ${fix}`, { code: 'pull_request' });
+  if (policy.sandbox.mode === 'off')
+    throw new UsageError(`sandbox.mode: off is refused ${fix}`, { code: 'pull_request' });
+  if (policy.setup.some((step) => step.env.pass.length > 0))
+    throw new UsageError(`setup[].env.pass is refused ${fix}`, { code: 'pull_request' });
 }

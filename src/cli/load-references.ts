@@ -13,7 +13,8 @@ export async function loadReferences(patterns: readonly string[], cwd: string): 
   for (const path of await expand(patterns, cwd)) {
     const text = await readText(path);
     bytes += Buffer.byteLength(text);
-    if (bytes > MOST_BYTES) throw new UsageError(`--context: the files together are larger than ${MOST_BYTES} bytes (at ${path})`);
+    if (bytes > MOST_BYTES)
+      throw new UsageError(`--context: the files together are larger than ${MOST_BYTES} bytes (at ${path})`);
     files.push({ path: relative(cwd, path), text });
   }
   return files;
@@ -38,7 +39,8 @@ async function readText(path: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
   } catch (error) {
-    const why = error instanceof TypeError ? 'it is not valid UTF-8' : error instanceof Error ? error.message : String(error);
+    const why =
+      error instanceof TypeError ? 'it is not valid UTF-8' : error instanceof Error ? error.message : String(error);
     throw new UsageError(`--context: cannot read ${path}: ${why}`, { cause: error });
   }
 }

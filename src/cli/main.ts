@@ -53,7 +53,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       command.usage,
       command.describe,
       (y) => {
-        for (const [name, positional] of Object.entries(command.positionals)) y.positional(name, { type: 'string', ...positional });
+        for (const [name, positional] of Object.entries(command.positionals))
+          y.positional(name, { type: 'string', ...positional });
         y.options(yargsOptions(command.options));
         if (command.epilogue) y.epilogue(command.epilogue);
       },
@@ -62,7 +63,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
         const options = readOptions(command.options, parsed, io.env);
         // The parser turns a lone `-` into an empty text.
         const word = (value: string) => (value === '' && argv.includes('-') ? '-' : value);
-        const words = Object.keys(command.positionals).flatMap((name) => (typeof parsed[name] === 'string' ? [word(parsed[name])] : []));
+        const words = Object.keys(command.positionals).flatMap((name) =>
+          typeof parsed[name] === 'string' ? [word(parsed[name])] : [],
+        );
         exitCode = await handler({ options, words, io, version: BELAY_VERSION });
       },
     );

@@ -1,6 +1,15 @@
 import { resolve } from 'node:path';
 import pc from 'picocolors';
-import { createFileSink, createProgressLines, createStatusLine, createStreamSink, createStreamWriter, createTextSink, type EventSink, systemClock } from '../events/index.ts';
+import {
+  createFileSink,
+  createProgressLines,
+  createStatusLine,
+  createStreamSink,
+  createStreamWriter,
+  createTextSink,
+  type EventSink,
+  systemClock,
+} from '../events/index.ts';
 import type { RunSinks } from '../run/index.ts';
 import type { Io } from './command.ts';
 import { type GivenOptions, textOf } from './read-options.ts';
@@ -11,9 +20,17 @@ export async function openStreams(options: GivenOptions, io: Io): Promise<RunSin
   const file = textOf(options, 'events');
   const others: EventSink[] = file === null ? [] : [await createFileSink(resolve(io.cwd(), file))];
   const stderr = createStreamWriter(io.stderr, 'stderr');
-  const status = io.stderr.isTTY && format !== 'quiet' ? createStatusLine({ write: (text) => stderr.write(text), columns: () => io.stderr.columns ?? 80, clock: systemClock }) : null;
+  const status =
+    io.stderr.isTTY && format !== 'quiet'
+      ? createStatusLine({
+          write: (text) => stderr.write(text),
+          columns: () => io.stderr.columns ?? 80,
+          clock: systemClock,
+        })
+      : null;
   if (status !== null) others.push(status);
-  else if (format === 'jsonl') others.push(createProgressLines({ write: (text) => stderr.write(text), clock: systemClock }));
+  else if (format === 'jsonl')
+    others.push(createProgressLines({ write: (text) => stderr.write(text), clock: systemClock }));
   return { main: mainSink(format, io, status), others };
 }
 

@@ -14,16 +14,33 @@ export type OptionTable = Readonly<Record<string, OptionSpec>>;
 
 const WORKSPACE = {
   workspace: { kind: 'text', value: 'DIR', describe: 'the folder under work (default: the current one)' },
-  policy: { kind: 'text', value: 'F', describe: 'policy file (default: belay.yml in the workspace root, else the built-in policy)' },
+  policy: {
+    kind: 'text',
+    value: 'F',
+    describe: 'policy file (default: belay.yml in the workspace root, else the built-in policy)',
+  },
 } as const satisfies OptionTable;
 
 const TRUST = {
-  'trust-ref': { kind: 'text', value: 'REF', describe: 'commit that policy, instructions and pristine tests come from' },
-  'policy-floor': { kind: 'text', value: 'F', describe: "an organisation's policy, which the repository's can only tighten" },
+  'trust-ref': {
+    kind: 'text',
+    value: 'REF',
+    describe: 'commit that policy, instructions and pristine tests come from',
+  },
+  'policy-floor': {
+    kind: 'text',
+    value: 'F',
+    describe: "an organisation's policy, which the repository's can only tighten",
+  },
 } as const satisfies OptionTable;
 
 const STREAMS = {
-  format: { kind: 'text', value: 'FORMAT', choices: ['jsonl', 'text', 'quiet'], describe: 'what stdout carries (default: text on a terminal, else jsonl)' },
+  format: {
+    kind: 'text',
+    value: 'FORMAT',
+    choices: ['jsonl', 'text', 'quiet'],
+    describe: 'what stdout carries (default: text on a terminal, else jsonl)',
+  },
   events: { kind: 'text', value: 'F', describe: 'also write the event stream to this file' },
   result: { kind: 'text', value: 'F', describe: 'write the result as JSON' },
 } as const satisfies OptionTable;
@@ -31,7 +48,11 @@ const STREAMS = {
 export const RUN_OPTIONS = {
   'goal-file': { kind: 'text', value: 'F', describe: 'read the goal from a file' },
   ...WORKSPACE,
-  context: { kind: 'list', value: 'FILE', describe: 'untrusted reference material, quoted as data (repeatable, globs)' },
+  context: {
+    kind: 'list',
+    value: 'FILE',
+    describe: 'untrusted reference material, quoted as data (repeatable, globs)',
+  },
   model: { kind: 'text', value: 'PROVIDER/NAME', describe: "model to use instead of the policy's" },
   replay: { kind: 'text', value: 'CASSETTE', describe: 'answer from a cassette instead of a model' },
   record: { kind: 'text', value: 'CASSETTE', describe: 'write the model answers to a cassette' },
@@ -63,8 +84,15 @@ export const POLICY_OPTIONS = {
   json: { kind: 'flag', describe: 'print JSON' },
 } as const satisfies OptionTable;
 
-export const REPLAY_OPTIONS = { ...WORKSPACE, format: STREAMS.format, events: STREAMS.events } as const satisfies OptionTable;
-export const DOCTOR_OPTIONS = { ...WORKSPACE, json: { kind: 'flag', describe: 'print JSON' } } as const satisfies OptionTable;
+export const REPLAY_OPTIONS = {
+  ...WORKSPACE,
+  format: STREAMS.format,
+  events: STREAMS.events,
+} as const satisfies OptionTable;
+export const DOCTOR_OPTIONS = {
+  ...WORKSPACE,
+  json: { kind: 'flag', describe: 'print JSON' },
+} as const satisfies OptionTable;
 export const INIT_OPTIONS = {
   workspace: WORKSPACE.workspace,
   force: { kind: 'flag', describe: 'replace an existing belay.yml' },

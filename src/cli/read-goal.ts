@@ -17,7 +17,8 @@ export async function readGoal({ word, file, stdin }: GoalSources): Promise<stri
   if (word !== null && file !== null) throw new UsageError('give the goal as an argument or by --goal-file, not both');
   if (file !== null) return decode(await readGoalFile(file), `--goal-file ${file}`);
   if (word === '-') return decode(await readAll(stdin), 'stdin');
-  if (word === null) throw new UsageError("there is no goal: belay run 'the goal', --goal-file F, or - to read it from stdin");
+  if (word === null)
+    throw new UsageError("there is no goal: belay run 'the goal', --goal-file F, or - to read it from stdin");
   return refuseBlank(word, 'the goal');
 }
 
@@ -25,7 +26,10 @@ async function readGoalFile(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw new UsageError(`--goal-file: cannot read ${path} (${error instanceof Error ? error.message : String(error)})`, { cause: error });
+    throw new UsageError(
+      `--goal-file: cannot read ${path} (${error instanceof Error ? error.message : String(error)})`,
+      { cause: error },
+    );
   }
 }
 

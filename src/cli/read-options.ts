@@ -13,14 +13,19 @@ export type GivenOptions = ReadonlyMap<string, GivenOption>;
 const YES = new Set(['1', 'true', 'yes', 'on']);
 const NO = new Set(['', '0', 'false', 'no', 'off']);
 
-export function readOptions(table: OptionTable, parsed: Readonly<Record<string, unknown>>, env: NodeJS.ProcessEnv): GivenOptions {
+export function readOptions(
+  table: OptionTable,
+  parsed: Readonly<Record<string, unknown>>,
+  env: NodeJS.ProcessEnv,
+): GivenOptions {
   const given = new Map<string, GivenOption>();
   for (const [name, spec] of Object.entries(table)) {
     const option = fromArguments(name, spec.kind, parsed[name]) ?? fromEnvironment(name, spec.kind, env);
     if (option === null) continue;
     if (spec.choices) {
       for (const value of option.values) {
-        if (!spec.choices.includes(value)) throw new UsageError(`${option.origin}: ${JSON.stringify(value)} is none of ${spec.choices.join(', ')}`);
+        if (!spec.choices.includes(value))
+          throw new UsageError(`${option.origin}: ${JSON.stringify(value)} is none of ${spec.choices.join(', ')}`);
       }
     }
     given.set(name, option);

@@ -41,7 +41,9 @@ export function renderFirstMessage(parts: FirstMessageParts): string {
     `Workspace: ${parts.workspace}${parts.readOnly ? ' (read-only: nothing can be changed)' : ''}`,
     `Network: ${parts.network}`,
     `Limits: ${parts.limits.turns} answers, ${parts.limits.attempts} verification rounds`,
-    ...(parts.write.length === 1 && parts.write[0] === '**' ? [] : [`The change may touch only: ${parts.write.join(', ')}`]),
+    ...(parts.write.length === 1 && parts.write[0] === '**'
+      ? []
+      : [`The change may touch only: ${parts.write.join(', ')}`]),
     ...(parts.protect.length === 0 ? [] : [`Protected, never to be changed: ${parts.protect.join(', ')}`]),
     ...(parts.checks.length === 0
       ? ['Checks: none']

@@ -76,7 +76,10 @@ export function createHeadTailBuffer(maxBytes: number): HeadTailBuffer {
         omitted_bytes: total - start - tailText.length,
         omitted_from: start,
       };
-      return { text: `${first.subarray(0, start).toString('utf8')}${note(omission)}${tailText.toString('utf8')}`, omission };
+      return {
+        text: `${first.subarray(0, start).toString('utf8')}${note(omission)}${tailText.toString('utf8')}`,
+        omission,
+      };
     },
   };
 }

@@ -27,7 +27,10 @@ export interface TranscriptOptions {
 function bytesOf(message: Message): number {
   if (message.role === 'user') return Buffer.byteLength(message.text);
   if (message.role === 'tool') return message.results.reduce((n, result) => n + Buffer.byteLength(result.text) + 40, 0);
-  return message.parts.reduce((n, part) => n + Buffer.byteLength(part.type === 'tool_call' ? part.input : part.text) + 40, 0);
+  return message.parts.reduce(
+    (n, part) => n + Buffer.byteLength(part.type === 'tool_call' ? part.input : part.text) + 40,
+    0,
+  );
 }
 
 /** The conversation, append-only: a request is the one before with something added, byte for byte. */
@@ -47,7 +50,12 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     addUser: (text, source) => add({ role: 'user', text }, source),
     addAnswer: (parts) => add({ role: 'assistant', parts }, 'model'),
     addResults: (results) => add({ role: 'tool', results }, 'tool_result'),
-    request: () => ({ system: options.system, tools: options.tools, messages: [...messages], cacheKey: options.cacheKey }),
+    request: () => ({
+      system: options.system,
+      tools: options.tools,
+      messages: [...messages],
+      cacheKey: options.cacheKey,
+    }),
     estimateTokens: () => estimator.estimate(bytes),
     correctEstimate: (inputTokens) => estimator.correct(bytes, inputTokens),
   };

@@ -43,7 +43,8 @@ export function createBudget(limits: Limits, agentDeadlineMs: number, before: Bu
   const warned = new Set<LimitName>();
   const tokens = () => usage.input_tokens + usage.output_tokens;
 
-  const hit = (limit: string, used: number, max: number): LimitHit | null => (used >= max ? { limit, used, max } : null);
+  const hit = (limit: string, used: number, max: number): LimitHit | null =>
+    used >= max ? { limit, used, max } : null;
 
   return {
     get turns() {
@@ -59,7 +60,8 @@ export function createBudget(limits: Limits, agentDeadlineMs: number, before: Bu
       return costUsd;
     },
     forbidsAnswer(inputTokens, elapsedMs) {
-      const overTokens = tokens() + inputTokens > limits.tokens ? { limit: 'tokens', used: tokens(), max: limits.tokens } : null;
+      const overTokens =
+        tokens() + inputTokens > limits.tokens ? { limit: 'tokens', used: tokens(), max: limits.tokens } : null;
       return (
         hit('turns', turns, limits.turns) ??
         hit('wall_time', elapsedMs, agentDeadlineMs) ??

@@ -53,7 +53,12 @@ export function prepareCall(part: ToolCallPart, ports: LoopPorts): PreparedCall 
 }
 
 /** Phase two and three for one call: run it, bound its output, close its item. */
-export async function callTool(call: Exclude<PreparedCall, { kind: 'finish' }>, turn: number, ports: LoopPorts, signal: AbortSignal): Promise<CalledTool> {
+export async function callTool(
+  call: Exclude<PreparedCall, { kind: 'finish' }>,
+  turn: number,
+  ports: LoopPorts,
+  signal: AbortSignal,
+): Promise<CalledTool> {
   const id = ports.nextItemId();
   if (call.kind === 'rejected') return rejectCall({ ...call, id, turn, ports });
   if (call.kind === 'denied') return denyCall({ ...call, id, turn, ports });
@@ -61,7 +66,12 @@ export async function callTool(call: Exclude<PreparedCall, { kind: 'finish' }>, 
   const startedAt = ports.now();
   const fields = callFields(call.part);
   const describe = (detail: ToolDetail, status: ItemStatus): Item => itemOf(detail, { id, status, ...fields });
-  await ports.emit({ type: 'item.started', turn, phase: 'agent', item: describe(call.tool.describe(call.input), 'in_progress') });
+  await ports.emit({
+    type: 'item.started',
+    turn,
+    phase: 'agent',
+    item: describe(call.tool.describe(call.input), 'in_progress'),
+  });
   const output = createCallOutput(ports);
   const outcome = await call.tool.execute(call.input, { ports: ports.toolPorts, output, signal });
   const bounded = await output.end();
@@ -73,7 +83,12 @@ export async function callTool(call: Exclude<PreparedCall, { kind: 'finish' }>, 
   await ports.emit({ type: 'item.completed', turn, phase: 'agent', item: completed });
   const text = [bounded.text, outcome.note].filter((part) => part !== '').join(bounded.text.endsWith('\n') ? '' : '\n');
   return {
-    result: { callId: call.part.id, name: call.part.name, text: text === '' ? '(no output)' : text, isError: outcome.status !== 'completed' },
+    result: {
+      callId: call.part.id,
+      name: call.part.name,
+      text: text === '' ? '(no output)' : text,
+      isError: outcome.status !== 'completed',
+    },
     denial: null,
     mayHaveChanged: !call.tool.readOnly,
   };
@@ -101,11 +116,21 @@ function itemOf(detail: ToolDetail, common: { id: string; status: ItemStatus } &
         ...(detail.reason === null ? {} : { reason: detail.reason }),
       };
     case 'file_change':
-      return { ...common, type: 'file_change', changes: [...detail.changes], ...(detail.error === null ? {} : { error: detail.error }) };
+      return {
+        ...common,
+        type: 'file_change',
+        changes: [...detail.changes],
+        ...(detail.error === null ? {} : { error: detail.error }),
+      };
     case 'todo_list':
       return { ...common, type: 'todo_list', items: detail.items.map((entry) => ({ ...entry })) };
     case 'tool_call':
-      return { ...common, type: 'tool_call', summary: detail.summary, ...(detail.error === null ? {} : { error: detail.error }) };
+      return {
+        ...common,
+        type: 'tool_call',
+        summary: detail.summary,
+        ...(detail.error === null ? {} : { error: detail.error }),
+      };
     case 'finish':
       return { ...common, type: 'tool_call', summary: detail.finish.summary };
   }
@@ -119,14 +144,42 @@ interface Closing {
 }
 
 async function rejectCall({ id, turn, ports, part, reason }: Closing & { reason: string }): Promise<CalledTool> {
-  const item: Item = { id, type: 'tool_call', status: 'failed', ...callFields(part), summary: part.name, error: reason, duration_ms: 0 };
+  const item: Item = {
+    id,
+    type: 'tool_call',
+    status: 'failed',
+    ...callFields(part),
+    summary: part.name,
+    error: reason,
+    duration_ms: 0,
+  };
   await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
-  return { result: { callId: part.id, name: part.name, text: reason, isError: true }, denial: null, mayHaveChanged: false };
+  return {
+    result: { callId: part.id, name: part.name, text: reason, isError: true },
+    denial: null,
+    mayHaveChanged: false,
+  };
 }
 
-async function denyCall({ id, turn, ports, part, action, decision }: Closing & { action: string; decision: ActionDecision }): Promise<CalledTool> {
+async function denyCall({
+  id,
+  turn,
+  ports,
+  part,
+  action,
+  decision,
+}: Closing & { action: string; decision: ActionDecision }): Promise<CalledTool> {
   const { rule, reason } = decision;
-  const item: Item = { id, type: 'denial', status: 'declined', ...callFields(part), action, rule, reason, duration_ms: 0 };
+  const item: Item = {
+    id,
+    type: 'denial',
+    status: 'declined',
+    ...callFields(part),
+    action,
+    rule,
+    reason,
+    duration_ms: 0,
+  };
   await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
   return {
     result: { callId: part.id, name: part.name, text: `denied by the policy (${rule}): ${reason}`, isError: true },
@@ -136,7 +189,11 @@ async function denyCall({ id, turn, ports, part, action, decision }: Closing & {
 }
 
 /** Records the `finish` call, so that a stream tells everything the model did. */
-export async function recordFinish(call: { part: ToolCallPart; finish: Finish; error: string | null }, turn: number, ports: LoopPorts): Promise<void> {
+export async function recordFinish(
+  call: { part: ToolCallPart; finish: Finish; error: string | null },
+  turn: number,
+  ports: LoopPorts,
+): Promise<void> {
   const item: Item = {
     id: ports.nextItemId(),
     type: 'tool_call',

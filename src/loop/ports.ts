@@ -1,10 +1,9 @@
-import type { Emit, FileChange, RedactStream, Usage } from '../events/index.ts';
-import type { Limits, Policy } from '../policy/index.ts';
-import type { Model } from '../model/index.ts';
-import type { Tool, ToolPorts } from '../tools/index.ts';
-import type { Finish } from '../tools/index.ts';
 import type { Transcript } from '../context/index.ts';
+import type { Emit, FileChange, RedactStream, Usage } from '../events/index.ts';
+import type { Model } from '../model/index.ts';
+import type { Limits, Policy } from '../policy/index.ts';
 import type { OutputWriter } from '../thread/index.ts';
+import type { Finish, Tool, ToolPorts } from '../tools/index.ts';
 
 /** A decision on what a call wants to do, made before anything happens. */
 export interface ActionDecision {
@@ -53,4 +52,3 @@ export type LoopEnd =
   | { kind: 'invalid_output'; message: string }
   | { kind: 'approval'; approvalId: string; action: string; rule: string }
   | { kind: 'interrupted' };
-

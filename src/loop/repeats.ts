@@ -11,7 +11,9 @@ export function createRepeatCounter(): RepeatCounter {
   let row = 0;
   return {
     count(call) {
-      const digest = createHash('sha256').update(JSON.stringify([call.name, call.input, call.result])).digest('hex');
+      const digest = createHash('sha256')
+        .update(JSON.stringify([call.name, call.input, call.result]))
+        .digest('hex');
       row = digest === last ? row + 1 : 1;
       last = digest;
       return row;

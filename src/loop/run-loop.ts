@@ -3,7 +3,7 @@ import type { Answer, ToolCallPart, ToolResultPart } from '../model/index.ts';
 import { type Budget, createBudget } from './budget.ts';
 import type { LoopEnd, LoopPorts } from './ports.ts';
 import { createRepeatCounter } from './repeats.ts';
-import { type CallsOutcome, emitAnswer, takeCalls, type TurnState } from './take-turn.ts';
+import { type CallsOutcome, emitAnswer, type TurnState, takeCalls } from './take-turn.ts';
 
 const NUDGES = 2;
 const LAST_TURN = 'This is your last answer. Call finish now: say what you did and what is left.';
@@ -80,10 +80,21 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
     });
     const duration = () => Math.round(ports.now() - startedAt);
     if (outcome.kind !== 'answer') {
-      const failure = outcome.kind === 'failed' ? outcome.failure : { code: 'interrupted', message: 'stopped before the answer was complete', retryable: true };
+      const failure =
+        outcome.kind === 'failed'
+          ? outcome.failure
+          : { code: 'interrupted', message: 'stopped before the answer was complete', retryable: true };
       budget.countUsage(outcome.usage, 0);
       const error = { code: failure.code, message: failure.message, retryable: failure.retryable };
-      await ports.emit({ type: 'turn.failed', turn, attempt, usage: outcome.usage, total_usage: budget.usage, duration_ms: duration(), error });
+      await ports.emit({
+        type: 'turn.failed',
+        turn,
+        attempt,
+        usage: outcome.usage,
+        total_usage: budget.usage,
+        duration_ms: duration(),
+        error,
+      });
       return outcome.kind === 'failed' ? { kind: 'model_failed', ...error } : stopped();
     }
     const { answer } = outcome;
@@ -94,7 +105,17 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
     await emitAnswer(answer, turn, ports);
     const { end, mayHaveChanged } = await act(answer, turn);
     const changes = await settleTurn(mayHaveChanged);
-    await ports.emit({ type: 'turn.completed', turn, attempt, usage: answer.usage, total_usage: budget.usage, cost_usd: cost, duration_ms: duration(), snapshot: tree, changes });
+    await ports.emit({
+      type: 'turn.completed',
+      turn,
+      attempt,
+      usage: answer.usage,
+      total_usage: budget.usage,
+      cost_usd: cost,
+      duration_ms: duration(),
+      snapshot: tree,
+      changes,
+    });
     return end;
   }
 
@@ -108,13 +129,22 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
   /** What follows from an answer: calls, a nudge, or the end. */
   async function act(answer: Answer, turn: number): Promise<{ end: LoopEnd | null; mayHaveChanged: boolean }> {
     const calls = answer.parts.filter((part): part is ToolCallPart => part.type === 'tool_call');
-    const text = answer.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n').trim();
+    const text = answer.parts
+      .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+      .join('\n')
+      .trim();
     const quiet = (end: LoopEnd | null) => ({ end, mayHaveChanged: false });
     if (answer.finish === 'refusal' || answer.finish === 'content_filter') {
-      return quiet({ kind: 'refused', message: text === '' ? `the provider stopped the answer (${answer.finish})` : text });
+      return quiet({
+        kind: 'refused',
+        message: text === '' ? `the provider stopped the answer (${answer.finish})` : text,
+      });
     }
     if (answer.finish === 'length') {
-      if (calls.length > 0) await ports.transcript.addResults(calls.map((part) => ({ callId: part.id, name: part.name, text: CUT, isError: true })));
+      if (calls.length > 0)
+        await ports.transcript.addResults(
+          calls.map((part) => ({ callId: part.id, name: part.name, text: CUT, isError: true })),
+        );
       else await ports.transcript.addUser(CUT, 'nudge');
       return quiet(null);
     }
@@ -129,7 +159,10 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
     return quiet(null);
   }
 
-  async function takeAnswerCalls(calls: readonly ToolCallPart[], turn: number): Promise<{ end: LoopEnd | null; mayHaveChanged: boolean }> {
+  async function takeAnswerCalls(
+    calls: readonly ToolCallPart[],
+    turn: number,
+  ): Promise<{ end: LoopEnd | null; mayHaveChanged: boolean }> {
     const outcome: CallsOutcome = await takeCalls(calls, turn, { ports, state, signal });
     const { end } = outcome;
     if (end?.kind === 'finished' && end.callId !== null) held = { results: outcome.results, callId: end.callId };
@@ -173,4 +206,3 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
 function doneWith(summary: string) {
   return { status: 'done', summary, risks: [], question: null, output: undefined } as const;
 }
-

@@ -50,7 +50,11 @@ function batches(calls: readonly PreparedCall[]): PreparedCall[][] {
 }
 
 /** Runs the calls of an answer in the model's order. Never more calls than the limit, none after `finish` or an abort. */
-export async function takeCalls(parts: readonly ToolCallPart[], turn: number, context: { ports: LoopPorts; state: TurnState; signal: AbortSignal }): Promise<CallsOutcome> {
+export async function takeCalls(
+  parts: readonly ToolCallPart[],
+  turn: number,
+  context: { ports: LoopPorts; state: TurnState; signal: AbortSignal },
+): Promise<CallsOutcome> {
   const { ports, state, signal } = context;
   const outcome: CallsOutcome = { results: [], end: null, mayHaveChanged: false };
   const prepared = parts.map((part) => prepareCall(part, ports));
@@ -58,7 +62,9 @@ export async function takeCalls(parts: readonly ToolCallPart[], turn: number, co
     const first = group[0];
     if (first === undefined) continue;
     if (outcome.end !== null || signal.aborted) {
-      outcome.results.push(...group.map((call) => notRun(call.part, signal.aborted ? 'the run was stopped' : 'the work had ended')));
+      outcome.results.push(
+        ...group.map((call) => notRun(call.part, signal.aborted ? 'the run was stopped' : 'the work had ended')),
+      );
       continue;
     }
     if (first.kind === 'finish') {
@@ -67,7 +73,12 @@ export async function takeCalls(parts: readonly ToolCallPart[], turn: number, co
     }
     if (first.kind === 'denied' && first.decision.decision === 'ask' && ports.policy.approvals === 'suspend') {
       const approvalId = `approval_${turn}_${parts.indexOf(first.part)}`;
-      await ports.emit({ type: 'approval.requested', approval_id: approvalId, action: first.action, rule: first.decision.rule });
+      await ports.emit({
+        type: 'approval.requested',
+        approval_id: approvalId,
+        action: first.action,
+        rule: first.decision.rule,
+      });
       outcome.end = { kind: 'approval', approvalId, action: first.action, rule: first.decision.rule };
       outcome.results.push(notRun(first.part, 'it waits for an approval'));
       continue;
@@ -77,7 +88,11 @@ export async function takeCalls(parts: readonly ToolCallPart[], turn: number, co
   return outcome;
 }
 
-async function takeFinish(call: { part: ToolCallPart; finish: Finish }, turn: number, context: { ports: LoopPorts; state: TurnState; outcome: CallsOutcome }): Promise<void> {
+async function takeFinish(
+  call: { part: ToolCallPart; finish: Finish },
+  turn: number,
+  context: { ports: LoopPorts; state: TurnState; outcome: CallsOutcome },
+): Promise<void> {
   const { ports, state, outcome } = context;
   const error = call.finish.status === 'done' ? ports.refuseOutput(call.finish) : null;
   await recordFinish({ ...call, error }, turn, ports);
@@ -90,7 +105,11 @@ async function takeFinish(call: { part: ToolCallPart; finish: Finish }, turn: nu
   if (state.refusedOutputs >= OUTPUT_TRIES) outcome.end = { kind: 'invalid_output', message: error };
 }
 
-async function callGroup(group: readonly PreparedCall[], turn: number, context: { ports: LoopPorts; state: TurnState; signal: AbortSignal; outcome: CallsOutcome }): Promise<void> {
+async function callGroup(
+  group: readonly PreparedCall[],
+  turn: number,
+  context: { ports: LoopPorts; state: TurnState; signal: AbortSignal; outcome: CallsOutcome },
+): Promise<void> {
   const { ports, state, signal, outcome } = context;
   const allowed: Exclude<PreparedCall, { kind: 'finish' }>[] = [];
   const refused: ToolResultPart[] = [];
@@ -112,8 +131,12 @@ async function callGroup(group: readonly PreparedCall[], turn: number, context: 
     const part = allowed[i]?.part;
     if (part === undefined) return;
     const row = state.repeats.count({ name: part.name, input: part.input, result: done.result.text });
-    if (row >= ports.limits.repeats) outcome.end ??= { kind: 'limit', limit: 'repeats', used: row, max: ports.limits.repeats };
-    const hint = row === ports.limits.repeats - 1 ? `\n[the same call gave the same result ${row} times in a row: do something else]` : '';
+    if (row >= ports.limits.repeats)
+      outcome.end ??= { kind: 'limit', limit: 'repeats', used: row, max: ports.limits.repeats };
+    const hint =
+      row === ports.limits.repeats - 1
+        ? `\n[the same call gave the same result ${row} times in a row: do something else]`
+        : '';
     outcome.results.push(hint === '' ? done.result : { ...done.result, text: done.result.text + hint });
     if (done.denial) state.denials.push(done.denial);
     outcome.mayHaveChanged ||= done.mayHaveChanged;

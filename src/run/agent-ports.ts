@@ -39,7 +39,9 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     nextItemId: context.nextItemId,
     now: () => performance.now(),
     decide: (action) =>
-      action.kind === 'command' ? decide(action, policy) : decide({ kind: 'write', path: fromRoot(context, action.path) }, policy),
+      action.kind === 'command'
+        ? decide(action, policy)
+        : decide({ kind: 'write', path: fromRoot(context, action.path) }, policy),
     async snapshot() {
       const tree = await workspace.snapshot();
       const changes: readonly FileChange[] = tree === lastTree ? [] : await workspace.changedPaths(lastTree, tree);
@@ -92,7 +94,9 @@ function createToolPorts({ context, home }: AgentOptions): ToolPorts {
 function refuseOutput(finish: Finish, { request }: RunContext): string | null {
   if (request.outputSchema === null) return null;
   const fault = request.outputSchema.faultOf(outputOf(finish));
-  return fault === null ? null : `the output does not satisfy the schema: ${fault}. Call finish again with a corrected output.`;
+  return fault === null
+    ? null
+    : `the output does not satisfy the schema: ${fault}. Call finish again with a corrected output.`;
 }
 
 /** The output of a `finish`; an answer without a call gives its text. */
@@ -113,7 +117,13 @@ async function beginTranscript({ context, tools }: AgentOptions): Promise<Transc
     tools: toolSpecs(tools),
     cacheKey: thread.id,
     record: (message, source) =>
-      thread.appendNote({ kind: 'message', turn: 0, source, trusted: source !== 'tool_result' && source !== 'model', message }),
+      thread.appendNote({
+        kind: 'message',
+        turn: 0,
+        source,
+        trusted: source !== 'tool_result' && source !== 'model',
+        message,
+      }),
   });
   const { network } = policy.sandbox;
   await transcript.addUser(

@@ -1,5 +1,5 @@
-import type { CheckResult, Interruption, Outcome, Result } from '../events/index.ts';
 import { RunBlockedError, UsageError } from '../errors.ts';
+import type { CheckResult, Interruption, Outcome, Result } from '../events/index.ts';
 
 /** How the work ended, before the workspace is settled and the result is folded. */
 export interface Conclusion {
@@ -37,13 +37,19 @@ export function conclude(outcome: Outcome, reason: string, more: Partial<Conclus
 /** What an error that ended the run means for its user. Anything unknown is a bug in belay, and said to be one. */
 export function concludeError(error: unknown): Conclusion {
   if (error instanceof UsageError) {
-    return conclude('usage_error', error.message, { error: { code: error.code, message: error.message, retryable: false } });
+    return conclude('usage_error', error.message, {
+      error: { code: error.code, message: error.message, retryable: false },
+    });
   }
   if (error instanceof RunBlockedError) {
-    return conclude(error.outcome, error.message, { error: { code: error.outcome, message: error.message, retryable: error.outcome === 'busy' } });
+    return conclude(error.outcome, error.message, {
+      error: { code: error.outcome, message: error.message, retryable: error.outcome === 'busy' },
+    });
   }
   const message = error instanceof Error ? error.message : String(error);
-  return conclude('internal_error', `a bug in belay: ${message}`, { error: { code: 'internal_error', message, retryable: false } });
+  return conclude('internal_error', `a bug in belay: ${message}`, {
+    error: { code: 'internal_error', message, retryable: false },
+  });
 }
 
 export function concludeInterruption(interruption: Interruption): Conclusion {

@@ -72,11 +72,16 @@ async function complete(session: Session, facts: ResultFacts, resultFile: string
   await session.close();
   const why = session.interruption();
   // The reader may go away at the very last line.
-  return why === 'SIGPIPE' && emitted.outcome !== 'interrupted' ? { ...emitted, outcome: 'interrupted', exit_code: 141 } : emitted;
+  return why === 'SIGPIPE' && emitted.outcome !== 'interrupted'
+    ? { ...emitted, outcome: 'interrupted', exit_code: 141 }
+    : emitted;
 }
 
 /** A run that cannot begin because of how it was asked for: its stream is one start and one end. */
-export async function refuseRun(error: unknown, options: { version: string; sinks: RunSinks; resultFile: string | null }): Promise<Result> {
+export async function refuseRun(
+  error: unknown,
+  options: { version: string; sinks: RunSinks; resultFile: string | null },
+): Promise<Result> {
   const { session } = createSession(options.sinks);
   session.open(createRedactor([]), []);
   await session.emit({

@@ -12,7 +12,9 @@ const MOST_BYTES = 32_768;
  */
 export async function loadInstructions({ workspace, request }: RunContext): Promise<InstructionFile[]> {
   const treeish = request.trustRef ?? workspace.base.commit ?? workspace.base.tree;
-  const below = relative(workspace.root, workspace.dir).split(sep).filter((part) => part !== '');
+  const below = relative(workspace.root, workspace.dir)
+    .split(sep)
+    .filter((part) => part !== '');
   const folders = below.map((_, i) => below.slice(0, i + 1).join('/'));
   const files: InstructionFile[] = [];
   for (const path of [NAME, ...folders.map((folder) => `${folder}/${NAME}`)]) {

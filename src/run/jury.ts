@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RunBlockedError } from '../errors.ts';
 import { createMatcher } from '../policy/index.ts';
 import {
   type Baseline,
@@ -7,17 +8,26 @@ import {
   type Holdouts,
   judge,
   type Place,
-  renderEvidence,
-  type Round,
-  type Rooms,
   type RoomSetup,
+  type Rooms,
+  type Round,
   RUNNER_CONFIGS,
+  renderEvidence,
   runAttemptRound,
   runFinalRound,
   type Verdict,
 } from '../verify/index.ts';
-import { captureCarry, type DependencyQuestion, dependencyChanges, isManifestOrLock, judgeDependencies, judgeScope, layCarry, type ScopeViolation, type TreeId } from '../workspace/index.ts';
-import { RunBlockedError } from '../errors.ts';
+import {
+  captureCarry,
+  type DependencyQuestion,
+  dependencyChanges,
+  isManifestOrLock,
+  judgeDependencies,
+  judgeScope,
+  layCarry,
+  type ScopeViolation,
+  type TreeId,
+} from '../workspace/index.ts';
 import { createCheckPorts } from './check-ports.ts';
 import { planCheckMounts } from './mounts.ts';
 import type { RunContext } from './run-context.ts';
@@ -56,7 +66,11 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
   const rooms = verify.checks.length === 0 ? null : await openRooms({ context, start, holdouts });
   const tests = createMatcher(policy.workspace.tests);
   const configs = createMatcher(RUNNER_CONFIGS);
-  const matches = { test: (path: string) => tests(path) !== null, config: (path: string) => configs(path) !== null, manifest: isManifestOrLock };
+  const matches = {
+    test: (path: string) => tests(path) !== null,
+    config: (path: string) => configs(path) !== null,
+    manifest: isManifestOrLock,
+  };
   const pristine = context.request.trustRef ?? workspace.base.commit ?? start;
 
   async function runRounds(tree: TreeId, about: JudgedAttempt): Promise<void> {
@@ -64,43 +78,80 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
     const { attempt, baseline } = about;
     let attempted: TreeId | null = null;
     if (!about.limited) {
-      const place = { root: workspace.root, dir: workspace.dir, mounts: planCheckMounts(context.mounts), phase: 'verify' } as const;
+      const place = {
+        root: workspace.root,
+        dir: workspace.dir,
+        mounts: planCheckMounts(context.mounts),
+        phase: 'verify',
+      } as const;
       const round = await runAttemptRound({ workspace, place, ports, verify, baseline, attempt }, context.stop);
       rounds.push(round);
       if (round.status !== 'passed') return;
       attempted = tree;
     }
-    rounds.push(await runFinalRound({ workspace, rooms, ports, verify, baseline, attempt, tree, base: start, pristine, attempted, matches }, context.stop));
+    rounds.push(
+      await runFinalRound(
+        { workspace, rooms, ports, verify, baseline, attempt, tree, base: start, pristine, attempted, matches },
+        context.stop,
+      ),
+    );
   }
 
   return {
     async judge(about) {
       const tree = await workspace.snapshot();
       const change = await workspace.diff(start, tree);
-      const violations = [...judgeScope(change.files, policy), ...(await judgeDeps(context, { from: start, to: tree, files: change.files }))];
+      const violations = [
+        ...judgeScope(change.files, policy),
+        ...(await judgeDeps(context, { from: start, to: tree, files: change.files })),
+      ];
       const before = rounds.length;
       if (violations.length === 0) await runRounds(tree, about);
       const last = rounds.length > before ? rounds.at(-1) : undefined;
-      if (last?.status === 'blocked') throw new RunBlockedError('sandbox_unavailable', last.reason ?? 'the sandbox gave way');
-      const verdict = judge({ verify, baseline: about.baseline, rounds, tree, violations: violations.map(({ reason }) => reason) });
+      if (last?.status === 'blocked')
+        throw new RunBlockedError('sandbox_unavailable', last.reason ?? 'the sandbox gave way');
+      const verdict = judge({
+        verify,
+        baseline: about.baseline,
+        rounds,
+        tree,
+        violations: violations.map(({ reason }) => reason),
+      });
       return { ...(await proven(verdict, { context, change, tree })), feedback: feedbackOf(verdict, last, violations) };
     },
   };
 }
 
-async function judgeDeps({ policy, workspace }: RunContext, question: DependencyQuestion): Promise<readonly ScopeViolation[]> {
-  return policy.workspace.dependencies === 'deny' ? judgeDependencies(await dependencyChanges(workspace, question), policy) : [];
+async function judgeDeps(
+  { policy, workspace }: RunContext,
+  question: DependencyQuestion,
+): Promise<readonly ScopeViolation[]> {
+  return policy.workspace.dependencies === 'deny'
+    ? judgeDependencies(await dependencyChanges(workspace, question), policy)
+    : [];
 }
 
 /** A verified patch has to give the verified tree when it is applied to a fresh checkout of its base. */
-async function proven(verdict: Verdict, { context, change, tree }: { context: RunContext; change: { patch: Buffer }; tree: TreeId }): Promise<Verdict> {
+async function proven(
+  verdict: Verdict,
+  { context, change, tree }: { context: RunContext; change: { patch: Buffer }; tree: TreeId },
+): Promise<Verdict> {
   if (verdict.outcome !== 'verified' || (await context.workspace.proves(change.patch, tree))) return verdict;
-  return { ...verdict, outcome: 'unverified', reason: 'the patch does not give the verified tree on a fresh checkout of its base' };
+  return {
+    ...verdict,
+    outcome: 'unverified',
+    reason: 'the patch does not give the verified tree on a fresh checkout of its base',
+  };
 }
 
-function feedbackOf(verdict: Verdict, last: Round | undefined, violations: readonly { reason: string }[]): string | null {
+function feedbackOf(
+  verdict: Verdict,
+  last: Round | undefined,
+  violations: readonly { reason: string }[],
+): string | null {
   if (verdict.outcome === 'verified' || verdict.outcome === 'unchecked') return null;
-  if (violations.length > 0) return `The change breaks the policy, so it was not checked. Undo what breaks it, then finish again:\n${violations.map(({ reason }) => `- ${reason}`).join('\n')}`;
+  if (violations.length > 0)
+    return `The change breaks the policy, so it was not checked. Undo what breaks it, then finish again:\n${violations.map(({ reason }) => `- ${reason}`).join('\n')}`;
   if (last === undefined || last.status === 'passed') return `The work is not verified: ${verdict.reason}.`;
   if (last.status !== 'failed') return null;
   const secret = last.cleanRoom && last.runs.some((run) => run.output === null);
@@ -116,7 +167,11 @@ async function openRooms({ context, holdouts }: JuryOptions): Promise<Rooms> {
   const frozen = join(scratch, 'carry-frozen');
   await mkdir(kept, { recursive: true });
   await mkdir(frozen, { recursive: true });
-  await captureCarry({ from: workspace.root, to: kept, paths: paths.filter((path) => isFrozen(path.replace(/\/$/, '')) === null) });
+  await captureCarry({
+    from: workspace.root,
+    to: kept,
+    paths: paths.filter((path) => isFrozen(path.replace(/\/$/, '')) === null),
+  });
   const mounted = context.sandbox.status.tier === 'bubblewrap';
   const frozenPaths = paths.filter((path) => isFrozen(path.replace(/\/$/, '')) !== null);
   if (!mounted) await captureCarry({ from: workspace.root, to: frozen, paths: frozenPaths });
@@ -132,7 +187,9 @@ async function openRooms({ context, holdouts }: JuryOptions): Promise<Rooms> {
     },
     freeze: frozenPaths,
     holdouts: holdouts.overlays,
-    mounts: planCheckMounts(context.mounts).filter((mount) => mount.access === 'read' && !mount.from.startsWith(workspace.root)),
+    mounts: planCheckMounts(context.mounts).filter(
+      (mount) => mount.access === 'read' && !mount.from.startsWith(workspace.root),
+    ),
     runSetup: (place) => rerunSetup(context, place),
   });
 }

@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, relative, sep } from 'node:path';
+import { UsageError } from '../errors.ts';
 import { createMatcher, type Policy } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
-import { UsageError } from '../errors.ts';
 
 /** Most mounts that one command may need; beyond it the final tree is still judged. */
 const MOST_MOUNTS = 2000;
@@ -41,7 +41,11 @@ function findPaths(plan: MountPlan): Found {
       const child = path === '' ? entry.name : `${path}/${entry.name}`;
       const isFolder = entry.isDirectory();
       if (hides(child) !== null || (isFolder && hides(`${child}/x`) !== null)) found.hidden.push(child);
-      else if (protects(child) !== null || (isFolder && protects(`${child}/x`) !== null && protects(`${child}/x/y`) !== null)) found.protected.push(child);
+      else if (
+        protects(child) !== null ||
+        (isFolder && protects(`${child}/x`) !== null && protects(`${child}/x/y`) !== null)
+      )
+        found.protected.push(child);
       else if (isFolder) pending.push(child);
     }
   }
@@ -85,7 +89,9 @@ export function planAgentMounts(plan: MountPlan): Mount[] {
   const found = plan.policy.sandbox.mode === 'off' ? { protected: [], hidden: [] } : findPaths(plan);
   const covers = [
     ...(writable === 'write' ? [...found.protected, ...plan.foreign].map((path) => read(join(plan.root, path))) : []),
-    ...found.hidden.map((path): Mount => ({ from: join(plan.root, path), to: join(plan.root, path), access: 'hidden' })),
+    ...found.hidden.map(
+      (path): Mount => ({ from: join(plan.root, path), to: join(plan.root, path), access: 'hidden' }),
+    ),
     ...plan.alsoHidden.map((path): Mount => ({ from: path, to: path, access: 'hidden' })),
   ].filter((mount) => !isSymlink(mount.from));
   return [
@@ -110,7 +116,12 @@ export function planCheckMounts(plan: MountPlan): Mount[] {
 function gitMounts(plan: MountPlan): Mount[] {
   const git = join(plan.root, '.git');
   const own: Mount[] = exists(git) ? [{ from: git, to: git, access: 'read' }] : [];
-  return [...own, ...plan.gitDirs.filter((path) => !inside(plan.root, path)).map((path): Mount => ({ from: path, to: path, access: 'read' }))];
+  return [
+    ...own,
+    ...plan.gitDirs
+      .filter((path) => !inside(plan.root, path))
+      .map((path): Mount => ({ from: path, to: path, access: 'read' })),
+  ];
 }
 
 function exists(path: string): boolean {
@@ -121,4 +132,3 @@ function exists(path: string): boolean {
     throw error;
   }
 }
-

@@ -2,7 +2,14 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { createRedactor, type Redactor, systemClock } from '../events/index.ts';
-import { createModel, createRecordingModel, createReplayModel, loadModelKeys, type Model, type ModelKeys } from '../model/index.ts';
+import {
+  createModel,
+  createRecordingModel,
+  createReplayModel,
+  loadModelKeys,
+  type Model,
+  type ModelKeys,
+} from '../model/index.ts';
 import { type LoadedPolicy, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox, type SandboxStatus } from '../sandbox/index.ts';
 import { createThread, createThreadSink, lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
@@ -44,7 +51,7 @@ async function outcomeOf<T>(work: Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-function valueOf<T>(outcome: Outcome<T> | null): T | null {
+function openedOf<T>(outcome: Outcome<T> | null): T | null {
   return outcome?.ok ? outcome.value : null;
 }
 
@@ -55,33 +62,44 @@ export async function prepare(request: RunRequest, session: Session): Promise<Pr
     for (const step of closers.toReversed()) await step();
   };
   const keys = await outcomeOf(loadKeys(request));
-  const redactor = createRedactor(valueOf(keys)?.secrets ?? []);
+  const redactor = createRedactor(openedOf(keys)?.secrets ?? []);
   const thread = await outcomeOf(openThread(request, redactor, closers));
   session.open(redactor, thread.ok ? [createThreadSink(thread.value)] : []);
 
-  const model = keys.ok ? outcomeOf(openModel({ request, session, keys: keys.value, redactor })) : Promise.resolve(keys);
+  const model = keys.ok
+    ? outcomeOf(openModel({ request, session, keys: keys.value, redactor }))
+    : Promise.resolve(keys);
   const workspace = outcomeOf(thread.ok ? openFolder(request, thread.value, closers) : Promise.reject(thread.error));
-  const sandbox = workspace.then((opened) => outcomeOf(opened.ok ? openSandbox({ request, session, opened: opened.value, closers }) : Promise.reject(opened.error)));
+  const sandbox = workspace.then((opened) =>
+    outcomeOf(
+      opened.ok ? openSandbox({ request, session, opened: opened.value, closers }) : Promise.reject(opened.error),
+    ),
+  );
   const all = Promise.all([model, workspace, sandbox]);
   const late = await withinStart(all, session.elapsedMs());
-  const known = late === null ? { model: null, workspace: null, sandbox: null } : { model: valueOf(late[0]), workspace: valueOf(late[1]), sandbox: valueOf(late[2]) };
-  await tellStart({ request, session, threadId: valueOf(thread)?.id ?? '', ...known });
+  const known =
+    late === null
+      ? { model: null, workspace: null, sandbox: null }
+      : { model: openedOf(late[0]), workspace: openedOf(late[1]), sandbox: openedOf(late[2]) };
+  await tellStart({ request, session, threadId: openedOf(thread)?.id ?? '', ...known });
   const [openedModel, openedFolder, openedSandbox] = await all;
 
   const prepared: Prepared = {
     failure: null,
     context: null,
     trees: null,
-    holdouts: valueOf(openedFolder)?.holdouts ?? { overlays: [], insideWorkspace: [] },
-    sandbox: valueOf(openedSandbox)?.status ?? null,
-    model: nameOf(valueOf(openedModel)),
-    threadId: valueOf(thread)?.id ?? '',
-    baseCommit: valueOf(openedFolder)?.workspace.base.commit ?? null,
+    holdouts: openedOf(openedFolder)?.holdouts ?? { overlays: [], insideWorkspace: [] },
+    sandbox: openedOf(openedSandbox)?.status ?? null,
+    model: nameOf(openedOf(openedModel)),
+    threadId: openedOf(thread)?.id ?? '',
+    baseCommit: openedOf(openedFolder)?.workspace.base.commit ?? null,
     close,
   };
   const failed = [keys, thread, openedFolder, openedModel, openedSandbox].find((outcome) => !outcome.ok);
-  if (failed !== undefined && !failed.ok) return { ...prepared, failure: failed.error instanceof Error ? failed.error : new Error(String(failed.error)) };
-  if (!(thread.ok && openedFolder.ok && openedModel.ok && openedSandbox.ok)) throw new Error('bug: a part of the run is neither open nor failed');
+  if (failed !== undefined && !failed.ok)
+    return { ...prepared, failure: failed.error instanceof Error ? failed.error : new Error(String(failed.error)) };
+  if (!(thread.ok && openedFolder.ok && openedModel.ok && openedSandbox.ok))
+    throw new Error('bug: a part of the run is neither open nor failed');
   const opened = openedFolder.value;
   prepared.context = {
     request,
@@ -103,7 +121,11 @@ export async function prepare(request: RunRequest, session: Session): Promise<Pr
   return prepared;
 }
 
-function createStops(loaded: LoadedPolicy, session: Session, closers: (() => Promise<void>)[]): Pick<RunContext, 'interrupt' | 'stop' | 'timeLeftMs'> {
+function createStops(
+  loaded: LoadedPolicy,
+  session: Session,
+  closers: (() => Promise<void>)[],
+): Pick<RunContext, 'interrupt' | 'stop' | 'timeLeftMs'> {
   const timeLeftMs = () => Math.max(0, loaded.policy.limits.wallTimeMs - session.elapsedMs());
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), timeLeftMs());
@@ -124,7 +146,10 @@ async function withinStart<T>(work: Promise<T>, elapsedMs: number): Promise<T | 
 }
 
 async function loadKeys({ policy: { policy, path }, replay, environment, workspace }: RunRequest): Promise<ModelKeys> {
-  if (policy.model === null && replay === null) throw new UsageError('the policy names no model: give one in `model`, by --model PROVIDER/NAME, or a cassette by --replay');
+  if (policy.model === null && replay === null)
+    throw new UsageError(
+      'the policy names no model: give one in `model`, by --model PROVIDER/NAME, or a cassette by --replay',
+    );
   if (policy.model === null || replay !== null) return NO_KEYS;
   refuseKeyInEnvironment(policy, policy.model.apiKeyEnv === null ? [] : [policy.model.apiKeyEnv]);
   return loadModelKeys(policy.model, { env: environment, folder: path === null ? workspace : dirname(path) });
@@ -132,15 +157,33 @@ async function loadKeys({ policy: { policy, path }, replay, environment, workspa
 
 async function openThread(request: RunRequest, redactor: Redactor, closers: (() => Promise<void>)[]): Promise<Thread> {
   const stateDir = request.stateDir ?? stateFolder(request.environment);
-  const thread = await createThread({ stateDir, workspace: request.workspace, goal: request.goal, ephemeral: request.ephemeral, redactor, clock: systemClock });
+  const thread = await createThread({
+    stateDir,
+    workspace: request.workspace,
+    goal: request.goal,
+    ephemeral: request.ephemeral,
+    redactor,
+    clock: systemClock,
+  });
   closers.push(() => thread.close());
   const lock = await lockWorkspace({ stateDir, workspace: request.workspace, owner: thread.id });
-  if (lock.kind === 'held') throw new RunBlockedError('busy', `another run holds this workspace (${lock.by.owner}, process ${lock.by.pid})`);
+  if (lock.kind === 'held')
+    throw new RunBlockedError('busy', `another run holds this workspace (${lock.by.owner}, process ${lock.by.pid})`);
   closers.push(() => lock.release());
   return thread;
 }
 
-async function openModel({ request, session, keys, redactor }: { request: RunRequest; session: Session; keys: ModelKeys; redactor: Redactor }): Promise<Model> {
+async function openModel({
+  request,
+  session,
+  keys,
+  redactor,
+}: {
+  request: RunRequest;
+  session: Session;
+  keys: ModelKeys;
+  redactor: Redactor;
+}): Promise<Model> {
   const { policy } = request.policy;
   const needsPrice = policy.limits.costIsExplicit;
   const plain = await (request.replay !== null || policy.model === null
@@ -148,14 +191,20 @@ async function openModel({ request, session, keys, redactor }: { request: RunReq
         cassette: request.replay ?? [],
         model: policy.model,
         needsPrice: needsPrice && policy.model !== null,
-        onDrift: (drift) => request.onDrift?.({ turn: drift.index + 1, expected: drift.expected, actual: drift.actual }),
+        onDrift: (drift) =>
+          request.onDrift?.({ turn: drift.index + 1, expected: drift.expected, actual: drift.actual }),
       })
     : createModel({ model: policy.model, keys, env: request.environment, workspace: request.workspace, needsPrice }));
   if (request.record === null) return plain;
   return createRecordingModel(plain, {
     path: request.record,
     redact: redactor.redact,
-    onError: (error) => session.emit({ type: 'error', code: 'record', message: `the cassette is not whole: ${error instanceof Error ? error.message : String(error)}` }),
+    onError: (error) =>
+      session.emit({
+        type: 'error',
+        code: 'record',
+        message: `the cassette is not whole: ${error instanceof Error ? error.message : String(error)}`,
+      }),
   });
 }
 
@@ -167,7 +216,11 @@ interface OpenedFolder {
   scratch: string;
 }
 
-async function openFolder(request: RunRequest, thread: Thread, closers: (() => Promise<void>)[]): Promise<OpenedFolder> {
+async function openFolder(
+  request: RunRequest,
+  thread: Thread,
+  closers: (() => Promise<void>)[],
+): Promise<OpenedFolder> {
   const { policy, path } = request.policy;
   const unsupported = unsupportedKeys(request.policy)[0];
   if (unsupported !== undefined) throw new UsageError(`${unsupported.key}: ${unsupported.reason}`);
@@ -180,7 +233,13 @@ async function openFolder(request: RunRequest, thread: Thread, closers: (() => P
   const mounts: MountPlan = {
     root: workspace.root,
     dir: workspace.dir,
-    policy: { ...policy, workspace: { ...policy.workspace, protect: [...policy.workspace.protect, ...(path === null ? [] : await insideRoot(path, workspace.root))] } },
+    policy: {
+      ...policy,
+      workspace: {
+        ...policy.workspace,
+        protect: [...policy.workspace.protect, ...(path === null ? [] : await insideRoot(path, workspace.root))],
+      },
+    },
     gitDirs: workspace.gitDirs,
     foreign: workspace.foreign,
     alsoHidden: holdouts.insideWorkspace,
@@ -194,7 +253,17 @@ async function insideRoot(path: string, root: string): Promise<string[]> {
   return below.startsWith(`..${sep}`) ? [] : [`/${below.split(sep).join('/')}`];
 }
 
-async function openSandbox({ request, session, opened, closers }: { request: RunRequest; session: Session; opened: OpenedFolder; closers: (() => Promise<void>)[] }): Promise<Sandbox> {
+async function openSandbox({
+  request,
+  session,
+  opened,
+  closers,
+}: {
+  request: RunRequest;
+  session: Session;
+  opened: OpenedFolder;
+  closers: (() => Promise<void>)[];
+}): Promise<Sandbox> {
   const probed = await probeSandbox({
     policy: request.policy.policy.sandbox,
     mounts: planCheckMounts(opened.mounts),
@@ -229,11 +298,19 @@ async function tellStart({ request, session, threadId, model, workspace, sandbox
     goal: { text: request.goal, sha256: sha256(request.goal) },
     policy: policyFacts(request.policy),
     model: nameOf(model),
-    sandbox: sandbox === null ? null : { tier: sandbox.status.tier, reason: sandbox.status.reason, network: sandbox.status.network },
+    sandbox:
+      sandbox === null
+        ? null
+        : { tier: sandbox.status.tier, reason: sandbox.status.reason, network: sandbox.status.network },
     workspace:
       workspace === null
         ? null
-        : { root: workspace.workspace.root, base_commit: workspace.workspace.base.commit, dirty: workspace.workspace.base.dirty, git: workspace.workspace.base.git },
+        : {
+            root: workspace.workspace.root,
+            base_commit: workspace.workspace.base.commit,
+            dirty: workspace.workspace.base.dirty,
+            git: workspace.workspace.base.git,
+          },
     limits: {
       turns: limits.turns,
       attempts: limits.attempts,

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type Changes, type Denial, exitCodeOf, type LimitName, NO_USAGE, type Result, type Usage } from '../events/index.ts';
+import {
+  type Changes,
+  type Denial,
+  exitCodeOf,
+  type LimitName,
+  NO_USAGE,
+  type Result,
+  type Usage,
+} from '../events/index.ts';
 import type { LoadedPolicy } from '../policy/index.ts';
 import type { SandboxStatus } from '../sandbox/index.ts';
 import type { Conclusion } from './conclusion.ts';
@@ -85,7 +93,15 @@ export function foldResult(facts: ResultFacts): Result {
     limits: all,
     denials: [...facts.denials],
     policy: policy === null ? null : policyFacts(policy),
-    sandbox: facts.sandbox === null ? null : { tier: facts.sandbox.tier, network: facts.sandbox.network, uid: facts.sandbox.uid, reason: facts.sandbox.reason },
+    sandbox:
+      facts.sandbox === null
+        ? null
+        : {
+            tier: facts.sandbox.tier,
+            network: facts.sandbox.network,
+            uid: facts.sandbox.uid,
+            reason: facts.sandbox.reason,
+          },
     model: facts.model,
     started_at: facts.startedAt.toISOString(),
     duration_ms: Math.round(facts.durationMs),

@@ -1,5 +1,4 @@
-import type { Emit } from '../events/index.ts';
-import type { Redactor } from '../events/index.ts';
+import type { Emit, Redactor } from '../events/index.ts';
 import type { Model } from '../model/index.ts';
 import type { Policy } from '../policy/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';

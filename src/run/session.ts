@@ -45,7 +45,10 @@ function withGrace(sink: EventSink, interrupt: AbortSignal): EventSink {
     let onAbort: (() => void) | undefined;
     const gone = new Promise<never>((_, reject) => {
       const arm = () => {
-        timer = setTimeout(() => reject(new SinkError('a sink', new Error('its reader has stopped reading'))), GRACE_MS);
+        timer = setTimeout(
+          () => reject(new SinkError('a sink', new Error('its reader has stopped reading'))),
+          GRACE_MS,
+        );
       };
       if (interrupt.aborted) arm();
       else {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Changes, Result } from '../events/index.ts';
-import { dependencyChanges, reviewAreas, touchedTests, type TreeId } from '../workspace/index.ts';
+import { dependencyChanges, reviewAreas, type TreeId, touchedTests } from '../workspace/index.ts';
 import type { Conclusion } from './conclusion.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -17,7 +17,10 @@ export interface Trees {
 }
 
 function delivers(conclusion: Conclusion, context: RunContext): boolean {
-  return (conclusion.outcome === 'verified' || conclusion.outcome === 'unchecked') && context.request.delivery === 'keep-verified';
+  return (
+    (conclusion.outcome === 'verified' || conclusion.outcome === 'unchecked') &&
+    context.request.delivery === 'keep-verified'
+  );
 }
 
 /** Writes the patch, then leaves the change where it is verified and takes it back where it is not. */
@@ -26,7 +29,10 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   const final = await workspace.snapshot();
   const change = await workspace.diff(trees.start, final);
   const kept = delivers(conclusion, context);
-  const artifact = change.files.length === 0 ? null : await thread.writeArtifact(kept ? 'change.patch' : 'rejected.patch', change.patch);
+  const artifact =
+    change.files.length === 0
+      ? null
+      : await thread.writeArtifact(kept ? 'change.patch' : 'rejected.patch', change.patch);
   if (request.files.patch !== null) await writeFile(request.files.patch, change.patch);
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
   const files = restores ? await workspace.restore(trees.found) : 0;
@@ -41,7 +47,9 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
       tree: final,
       tests: touchedTests(change.files, policy),
       dependencies:
-        policy.workspace.dependencies === 'allow' ? [] : await dependencyChanges(workspace, { from: trees.start, to: final, files: change.files }),
+        policy.workspace.dependencies === 'allow'
+          ? []
+          : await dependencyChanges(workspace, { from: trees.start, to: final, files: change.files }),
       restored: files > 0,
     },
     review: reviewAreas(change.files, policy),

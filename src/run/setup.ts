@@ -1,5 +1,5 @@
-import { RunBlockedError } from '../errors.ts';
 import { createHeadTailBuffer } from '../context/index.ts';
+import { RunBlockedError } from '../errors.ts';
 import type { Item } from '../events/index.ts';
 import type { SetupStep } from '../policy/index.ts';
 import type { Mount, SandboxedCommand } from '../sandbox/index.ts';
@@ -51,7 +51,14 @@ async function runStep(step: SetupStep, context: RunContext, place: SetupPlace):
   output.write(redactor.end());
   const text = output.read((omission) => `\n[… ${omission.omitted_bytes} bytes left out here]\n`);
   const failed = end.reason !== 'exited' || end.exitCode !== 0;
-  const status = end.reason === 'timed_out' ? 'timed_out' : end.reason === 'cancelled' ? 'cancelled' : failed ? 'failed' : 'completed';
+  const status =
+    end.reason === 'timed_out'
+      ? 'timed_out'
+      : end.reason === 'cancelled'
+        ? 'cancelled'
+        : failed
+          ? 'failed'
+          : 'completed';
   const item: Item = {
     ...base,
     status,

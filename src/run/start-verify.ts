@@ -35,7 +35,15 @@ async function verify(prepared: Prepared, patch: PatchJob | null): Promise<Worke
   const { context, trees } = prepared;
   if (context === null || trees === null) throw new Error('bug: verify on a run that is not prepared');
   const { workspace } = context;
-  const worked = (conclusion: Conclusion): Worked => ({ conclusion, denials: [], usage: NO_USAGE, costUsd: 0, turns: 0, attempts: 1, toolCalls: 0 });
+  const worked = (conclusion: Conclusion): Worked => ({
+    conclusion,
+    denials: [],
+    usage: NO_USAGE,
+    costUsd: 0,
+    turns: 0,
+    attempts: 1,
+    toolCalls: 0,
+  });
   if (context.policy.setup.length > 0) {
     await runSetup(context, { dir: workspace.dir, mounts: planCheckMounts(context.mounts), home: context.homes.setup });
     trees.start = await workspace.snapshot();
@@ -47,5 +55,8 @@ async function verify(prepared: Prepared, patch: PatchJob | null): Promise<Worke
   if (baseline !== null && 'outcome' in baseline) return worked(baseline);
   await patch?.apply();
   const verdict = await jury.judge({ attempt: 1, baseline, limited: false });
-  return worked(stoppedEarly(context) ?? conclude(verdict.outcome, verdict.reason, { evidence: verdict.evidence, checks: verdict.checks }));
+  return worked(
+    stoppedEarly(context) ??
+      conclude(verdict.outcome, verdict.reason, { evidence: verdict.evidence, checks: verdict.checks }),
+  );
 }

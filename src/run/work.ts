@@ -1,6 +1,6 @@
+import { RunBlockedError } from '../errors.ts';
 import type { Denial, Usage } from '../events/index.ts';
 import { NO_USAGE } from '../events/index.ts';
-import { RunBlockedError } from '../errors.ts';
 import { createLoop, type Loop, type LoopEnd } from '../loop/index.ts';
 import { editFamilyOf } from '../model/index.ts';
 import { createTools } from '../tools/index.ts';
@@ -26,7 +26,14 @@ export interface Worked {
   toolCalls: number;
 }
 
-const NOTHING: Omit<Worked, 'conclusion'> = { denials: [], usage: NO_USAGE, costUsd: 0, turns: 0, attempts: 0, toolCalls: 0 };
+const NOTHING: Omit<Worked, 'conclusion'> = {
+  denials: [],
+  usage: NO_USAGE,
+  costUsd: 0,
+  turns: 0,
+  attempts: 0,
+  toolCalls: 0,
+};
 
 /** Setup, baseline, then turns and rounds until a verdict. Throws `RunBlockedError` and `UsageError` for what ends it before the agent. */
 export async function work(prepared: Prepared, takeSteering: () => readonly string[]): Promise<Worked> {
@@ -49,11 +56,32 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
   const timer = setTimeout(() => deadline.abort(), Math.max(0, deadlineMs - context.elapsedMs()));
   try {
     const tools = createTools(context.policy, editFamilyOf(context.model.provider, context.model.name));
-    const ports = await createAgentPorts({ context, tools, home: await context.homes.copy('agent'), agentDeadlineMs: deadlineMs, takeSteering, startTree: trees.start });
+    const ports = await createAgentPorts({
+      context,
+      tools,
+      home: await context.homes.copy('agent'),
+      agentDeadlineMs: deadlineMs,
+      takeSteering,
+      startTree: trees.start,
+    });
     const loop = createLoop(ports, { interrupt: context.interrupt, deadline: deadline.signal });
-    const { conclusion, attempts } = await runAttempts({ context, loop, jury, baseline: before, startTree: trees.start });
+    const { conclusion, attempts } = await runAttempts({
+      context,
+      loop,
+      jury,
+      baseline: before,
+      startTree: trees.start,
+    });
     const { budget, denials } = loop;
-    return { conclusion, denials, attempts, usage: budget.usage, costUsd: budget.costUsd, turns: budget.turns, toolCalls: budget.toolCalls };
+    return {
+      conclusion,
+      denials,
+      attempts,
+      usage: budget.usage,
+      costUsd: budget.costUsd,
+      turns: budget.turns,
+      toolCalls: budget.toolCalls,
+    };
   } finally {
     clearTimeout(timer);
   }
@@ -67,14 +95,27 @@ export function stoppedEarly(context: RunContext): Conclusion | null {
 }
 
 function wallTimeOver(context: RunContext): Conclusion {
-  return concludeLimit({ kind: 'limit', limit: 'wall_time', used: Math.round(context.elapsedMs()), max: context.policy.limits.wallTimeMs });
+  return concludeLimit({
+    kind: 'limit',
+    limit: 'wall_time',
+    used: Math.round(context.elapsedMs()),
+    max: context.policy.limits.wallTimeMs,
+  });
 }
 
 /** The baseline, or how the run ends because of it. */
 export async function takeBaseline(context: RunContext): Promise<Baseline | Conclusion> {
   const { workspace, policy } = context;
-  const place = { root: workspace.root, dir: workspace.dir, mounts: planCheckMounts(context.mounts), phase: 'baseline' } as const;
-  const end = await runBaseline({ workspace, place, ports: createCheckPorts(context), verify: policy.verify }, context.stop);
+  const place = {
+    root: workspace.root,
+    dir: workspace.dir,
+    mounts: planCheckMounts(context.mounts),
+    phase: 'baseline',
+  } as const;
+  const end = await runBaseline(
+    { workspace, place, ports: createCheckPorts(context), verify: policy.verify },
+    context.stop,
+  );
   if (end.kind === 'ready') return end.baseline;
   if (end.kind === 'blocked') throw new RunBlockedError(end.outcome, end.reason);
   return stoppedEarly(context) ?? wallTimeOver(context);
@@ -89,7 +130,13 @@ interface AttemptsSite {
 }
 
 /** The agent works, belay verifies; a red round goes back as evidence until it is green or the attempts are used up. */
-async function runAttempts({ context, loop, jury, baseline, startTree }: AttemptsSite): Promise<{ conclusion: Conclusion; attempts: number }> {
+async function runAttempts({
+  context,
+  loop,
+  jury,
+  baseline,
+  startTree,
+}: AttemptsSite): Promise<{ conclusion: Conclusion; attempts: number }> {
   const { limits, verify } = context.policy;
   let violation: Conclusion | null = null;
   for (let attempt = 1; ; attempt++) {
@@ -97,16 +144,27 @@ async function runAttempts({ context, loop, jury, baseline, startTree }: Attempt
     const over = (conclusion: Conclusion) => ({ conclusion, attempts: attempt - 1 });
     const final = endsWithoutVerdict(end);
     // What is known of the final tree stands, whatever became of the model after it was told.
-    if (final?.outcome === 'model_failed' && violation !== null) return over({ ...violation, reason: `${violation.reason}; then the model failed: ${final.reason}`, error: final.error });
+    if (final?.outcome === 'model_failed' && violation !== null)
+      return over({
+        ...violation,
+        reason: `${violation.reason}; then the model failed: ${final.reason}`,
+        error: final.error,
+      });
     if (final !== null) return over(final);
-    if (end.kind === 'limit' && (verify.checks.length === 0 || loop.tree === null || loop.tree === startTree)) return over(concludeLimit(end));
+    if (end.kind === 'limit' && (verify.checks.length === 0 || loop.tree === null || loop.tree === startTree))
+      return over(concludeLimit(end));
     if (end.kind === 'finished' && end.empty && verify.checks.length === 0) {
-      return over(conclude('model_failed', 'the model answered with nothing, three times in a row', { error: { code: 'empty_answers', message: 'empty answers', retryable: true } }));
+      return over(
+        conclude('model_failed', 'the model answered with nothing, three times in a row', {
+          error: { code: 'empty_answers', message: 'empty answers', retryable: true },
+        }),
+      );
     }
     const verdict = await jury.judge({ attempt, baseline, limited: end.kind === 'limit' });
     const said = describeEnd(end, context);
     const { outcome, reason, evidence, checks } = verdict;
-    const again = verdict.feedback !== null && attempt < limits.attempts && end.kind === 'finished' && !context.stop.aborted;
+    const again =
+      verdict.feedback !== null && attempt < limits.attempts && end.kind === 'finished' && !context.stop.aborted;
     if (!again) {
       const ended = end.kind === 'limit' && outcome === 'unverified' ? concludeLimit(end) : conclude(outcome, reason);
       return { conclusion: { ...ended, ...said, evidence, checks }, attempts: attempt };
@@ -120,11 +178,19 @@ function describeEnd(end: LoopEnd, context: RunContext): Pick<Conclusion, 'ended
   if (end.kind === 'limit') return { endedBy: end.limit, message: '', risks: [], output: undefined };
   if (end.kind !== 'finished') return { endedBy: end.kind, message: '', risks: [], output: undefined };
   const { summary, risks } = end.finish;
-  return { endedBy: 'finish', message: summary, risks, output: context.request.outputSchema === null ? undefined : outputOf(end.finish) };
+  return {
+    endedBy: 'finish',
+    message: summary,
+    risks,
+    output: context.request.outputSchema === null ? undefined : outputOf(end.finish),
+  };
 }
 
 function concludeLimit(end: Extract<LoopEnd, { kind: 'limit' }>): Conclusion {
-  const used = end.limit === 'wall_time' ? `${(end.used / 1000).toFixed(1)} s of ${(end.max / 1000).toFixed(1)} s` : `${end.used} of ${end.max}`;
+  const used =
+    end.limit === 'wall_time'
+      ? `${(end.used / 1000).toFixed(1)} s of ${(end.max / 1000).toFixed(1)} s`
+      : `${end.used} of ${end.max}`;
   return conclude('limit_reached', `the limit ${end.limit} is reached: ${used} used`, { endedBy: end.limit });
 }
 
@@ -134,17 +200,26 @@ function endsWithoutVerdict(end: LoopEnd): Conclusion | null {
     case 'interrupted':
       return concludeInterruption('SIGTERM');
     case 'model_failed':
-      return conclude('model_failed', end.message, { error: { code: end.code, message: end.message, retryable: end.retryable } });
+      return conclude('model_failed', end.message, {
+        error: { code: end.code, message: end.message, retryable: end.retryable },
+      });
     case 'refused':
       return conclude('gave_up', `the model refused: ${end.message}`, { message: end.message });
     case 'invalid_output':
       return conclude('invalid_output', end.message, { endedBy: 'finish' });
     case 'approval':
-      return conclude('approval_required', `${JSON.stringify(end.action)} needs an approval (rule ${JSON.stringify(end.rule)})`, { endedBy: 'approval' });
+      return conclude(
+        'approval_required',
+        `${JSON.stringify(end.action)} needs an approval (rule ${JSON.stringify(end.rule)})`,
+        { endedBy: 'approval' },
+      );
     case 'finished': {
       const { status, summary, question, risks } = end.finish;
       if (status === 'done') return null;
-      const reason = status === 'cannot' ? `the agent cannot do it: ${summary}` : `the agent needs an answer first: ${question ?? summary}`;
+      const reason =
+        status === 'cannot'
+          ? `the agent cannot do it: ${summary}`
+          : `the agent needs an answer first: ${question ?? summary}`;
       return conclude('gave_up', reason, { endedBy: 'finish', message: summary, question, risks });
     }
     case 'limit':

@@ -8,6 +8,7 @@ import { type BubblewrapWords, createWords } from './bubblewrap-words.ts';
 import { type Cgroup, type CgroupHome, createCgroup } from './cgroup.ts';
 import { type Launch, runProcess } from './command-process.ts';
 import type { CommandUser } from './command-user.ts';
+import { endFence } from './end-fence.ts';
 import { launchCommand } from './launch-command.ts';
 import { watchMemory } from './memory-watch.ts';
 import { planMounts } from './mount-plan.ts';
@@ -194,8 +195,7 @@ function fencedLaunch({ setup, file, args, fds, words, boundsMemory }: FencedLau
         closeSync(filterFd);
       }
     },
-    // The pid namespace dies with bubblewrap, and with it everything that was ever started inside.
-    kill: (child) => void child.kill('SIGKILL'),
+    kill: (child) => void endFence(child),
     async settle() {
       await words.ended;
       const pid = words.firstPid();

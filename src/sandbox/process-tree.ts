@@ -12,8 +12,13 @@ export function readProc(pid: number, file: string): string | null {
 
 /** Alive and not a zombie. */
 export function isRunning(pid: number): boolean {
-  const state = statFields(pid)?.[0];
-  return state !== undefined && state !== 'Z' && state !== 'X';
+  const state = stateOf(pid);
+  return state !== null && state !== 'Z' && state !== 'X';
+}
+
+/** One letter, as in proc(5); null when it is gone. */
+export function stateOf(pid: number): string | null {
+  return statFields(pid)?.[0] ?? null;
 }
 
 export function groupOf(pid: number): number | null {
@@ -37,7 +42,7 @@ export function descendants(pid: number): number[] {
   return found;
 }
 
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   let threads: string[];
   try {
     threads = readdirSync(`/proc/${pid}/task`);

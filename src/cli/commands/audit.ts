@@ -15,7 +15,10 @@ export const auditStream: Handler = async ({ words: [source = ''], io }) => {
   const report = await auditEvents(readEvents(source === '-' ? io.stdin : path));
   for (const fault of report.faults) await print(io.stderr, `${source}:${fault.line}: ${fault.reason}\n`);
   if (!report.ok) {
-    await print(io.stdout, `broken: ${report.faults.length} ${report.faults.length === 1 ? 'fault' : 'faults'} in ${report.events} events\n`);
+    await print(
+      io.stdout,
+      `broken: ${report.faults.length} ${report.faults.length === 1 ? 'fault' : 'faults'} in ${report.events} events\n`,
+    );
     return BROKEN;
   }
   await print(io.stdout, `ok: ${report.events} events, outcome ${report.outcome ?? 'unknown'}\n`);
@@ -27,6 +30,8 @@ export async function requireReadable(path: string): Promise<void> {
   try {
     await stat(path);
   } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }

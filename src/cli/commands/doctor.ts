@@ -25,12 +25,20 @@ const GIT_AT_LEAST = [2, 38] as const;
 async function examineGit({ io }: Invocation): Promise<Finding> {
   const fix = 'install git 2.38 or newer';
   try {
-    const { stdout } = await promisify(execFile)('git', ['--version'], { env: { PATH: io.env['PATH'], HOME: '/dev/null' } });
+    const { stdout } = await promisify(execFile)('git', ['--version'], {
+      env: { PATH: io.env['PATH'], HOME: '/dev/null' },
+    });
     const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
     const works = major > GIT_AT_LEAST[0] || (major === GIT_AT_LEAST[0] && minor >= GIT_AT_LEAST[1]);
     return { name: 'git', works, required: true, says: stdout.trim(), fix: works ? null : fix };
   } catch (error) {
-    return { name: 'git', works: false, required: true, says: error instanceof Error ? error.message : String(error), fix };
+    return {
+      name: 'git',
+      works: false,
+      required: true,
+      says: error instanceof Error ? error.message : String(error),
+      fix,
+    };
   }
 }
 
@@ -44,9 +52,18 @@ async function examineKey(invocation: Invocation): Promise<Finding> {
   const about = { name: 'model key', required: false };
   try {
     const { policy, path } = await loadPolicyFile(options, io.cwd());
-    if (policy.model === null) return { ...about, works: true, says: 'the policy names no model: only --model or --replay can run', fix: null };
-    const { apiKey } = await loadModelKeys(policy.model, { env: io.env, folder: path === null ? io.cwd() : dirname(path) });
-    return { ...about, works: true, says: `${policy.model.provider}/${policy.model.name}: ${apiKey === null ? 'works without a key' : 'the key is there'}`, fix: null };
+    if (policy.model === null)
+      return { ...about, works: true, says: 'the policy names no model: only --model or --replay can run', fix: null };
+    const { apiKey } = await loadModelKeys(policy.model, {
+      env: io.env,
+      folder: path === null ? io.cwd() : dirname(path),
+    });
+    return {
+      ...about,
+      works: true,
+      says: `${policy.model.provider}/${policy.model.name}: ${apiKey === null ? 'works without a key' : 'the key is there'}`,
+      fix: null,
+    };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return { ...about, works: false, says: error.message, fix: 'see the message' };
@@ -54,8 +71,23 @@ async function examineKey(invocation: Invocation): Promise<Finding> {
 }
 
 function examineProxy({ io }: Invocation): Finding {
-  const set = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter((name) => (io.env[name] ?? '') !== '');
-  return { name: 'network', works: true, required: false, says: set.length === 0 ? 'direct, no proxy or extra CA named' : `from the environment: ${set.join(', ')}`, fix: null };
+  const set = [
+    'HTTPS_PROXY',
+    'https_proxy',
+    'HTTP_PROXY',
+    'http_proxy',
+    'NO_PROXY',
+    'no_proxy',
+    'NODE_EXTRA_CA_CERTS',
+    'SSL_CERT_FILE',
+  ].filter((name) => (io.env[name] ?? '') !== '');
+  return {
+    name: 'network',
+    works: true,
+    required: false,
+    says: set.length === 0 ? 'direct, no proxy or extra CA named' : `from the environment: ${set.join(', ')}`,
+    fix: null,
+  };
 }
 
 async function examineState({ io }: Invocation): Promise<Finding> {
@@ -65,8 +97,16 @@ async function examineState({ io }: Invocation): Promise<Finding> {
       await access(folder, constants.W_OK);
       return { name: 'state folder', works: true, required: false, says: dir, fix: null };
     } catch (error) {
-      const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT' && folder !== dirname(folder);
-      if (!missing) return { name: 'state folder', works: false, required: false, says: `${folder} cannot be written`, fix: 'set BELAY_HOME to a folder that can be written, or run with --ephemeral' };
+      const missing =
+        error instanceof Error && 'code' in error && error.code === 'ENOENT' && folder !== dirname(folder);
+      if (!missing)
+        return {
+          name: 'state folder',
+          works: false,
+          required: false,
+          says: `${folder} cannot be written`,
+          fix: 'set BELAY_HOME to a folder that can be written, or run with --ephemeral',
+        };
     }
   }
 }
@@ -80,9 +120,30 @@ function examineTerminal({ io }: Invocation): Finding {
 export const examineMachine: Handler = async (invocation) => {
   const { io, options } = invocation;
   const workspace = textOf(options, 'workspace');
-  const here = workspace === null ? invocation : { ...invocation, io: { ...io, stdin: io.stdin, stdout: io.stdout, stderr: io.stderr, env: io.env, cwd: () => resolve(io.cwd(), workspace) } };
+  const here =
+    workspace === null
+      ? invocation
+      : {
+          ...invocation,
+          io: {
+            ...io,
+            stdin: io.stdin,
+            stdout: io.stdout,
+            stderr: io.stderr,
+            env: io.env,
+            cwd: () => resolve(io.cwd(), workspace),
+          },
+        };
   const node: Finding = { name: 'node', works: true, required: true, says: process.version, fix: null };
-  const findings = [node, await examineGit(here), ...(await examineSandbox(here)), await examineKey(here), examineProxy(here), await examineState(here), examineTerminal(here)];
+  const findings = [
+    node,
+    await examineGit(here),
+    ...(await examineSandbox(here)),
+    await examineKey(here),
+    examineProxy(here),
+    await examineState(here),
+    examineTerminal(here),
+  ];
   const text = isGiven(options, 'json') ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(render).join('');
   await print(io.stdout, text);
   return findings.every((finding) => finding.works || !finding.required) ? 0 : 1;

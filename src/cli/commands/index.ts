@@ -1,3 +1,4 @@
+import type { Command } from '../command.ts';
 import {
   DOCTOR_OPTIONS,
   INIT_OPTIONS,
@@ -7,7 +8,6 @@ import {
   RUN_OPTIONS,
   VERIFY_OPTIONS,
 } from '../options.ts';
-import type { Command } from '../command.ts';
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -42,7 +42,10 @@ export const COMMANDS: readonly Command[] = [
   {
     usage: 'policy <action> [subject]',
     describe: 'check, show or explain a policy',
-    positionals: { action: { describe: 'check | show | explain' }, subject: { describe: 'policy file (check), command (explain)' } },
+    positionals: {
+      action: { describe: 'check | show | explain' },
+      subject: { describe: 'policy file (check), command (explain)' },
+    },
     options: POLICY_OPTIONS,
     load: async () => (await import('./policy.ts')).policyAction,
   },

@@ -9,10 +9,17 @@ import { isGiven } from '../read-options.ts';
 /** `belay policy check [FILE]`: validates the file as it is, committed or not. */
 async function check({ io, options }: Invocation, subject: string | undefined): Promise<number> {
   const cwd = io.cwd();
-  const source = subject === undefined ? await findPolicyFile(options, cwd) : ({ kind: 'file', path: resolve(cwd, subject), source: subject } as const);
+  const source =
+    subject === undefined
+      ? await findPolicyFile(options, cwd)
+      : ({ kind: 'file', path: resolve(cwd, subject), source: subject } as const);
   const loaded = await loadPolicy(source);
   await print(io.stdout, `${loaded.source}: valid, sha256 ${loaded.sha256}\n`);
-  for (const key of unsupportedKeys(loaded)) await print(io.stderr, `belay: ${key.position ?? loaded.source}: ${key.key}: ${key.reason}; belay run refuses it\n`);
+  for (const key of unsupportedKeys(loaded))
+    await print(
+      io.stderr,
+      `belay: ${key.position ?? loaded.source}: ${key.key}: ${key.reason}; belay run refuses it\n`,
+    );
   return 0;
 }
 
@@ -27,10 +34,14 @@ export const policyAction: Handler = async (invocation) => {
     return 0;
   }
   if (action === 'explain') {
-    if (subject === undefined) throw new UsageError("belay policy explain needs a command: belay policy explain 'git push'");
+    if (subject === undefined)
+      throw new UsageError("belay policy explain needs a command: belay policy explain 'git push'");
     const { policy } = await loadPolicyFile(options, io.cwd());
     const explanation = explainCommand(subject, policy);
-    await print(io.stdout, isGiven(options, 'json') ? `${JSON.stringify(explanation, null, 2)}\n` : renderExplanation(explanation, policy));
+    await print(
+      io.stdout,
+      isGiven(options, 'json') ? `${JSON.stringify(explanation, null, 2)}\n` : renderExplanation(explanation, policy),
+    );
     return 0;
   }
   throw new UsageError(`belay policy ${action}: one of check, show, explain`);

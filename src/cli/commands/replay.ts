@@ -34,7 +34,8 @@ export const replayEvents: Handler = async (invocation) => {
   const events = await loadEvents(source, invocation);
   const started = events.find((event) => event.type === 'run.started');
   const ended = events.find((event) => event.type === 'run.completed');
-  if (started?.type !== 'run.started' || !started.goal) throw new UsageError(`${source}: there is no run.started event with a goal`);
+  if (started?.type !== 'run.started' || !started.goal)
+    throw new UsageError(`${source}: there is no run.started event with a goal`);
   const cwd = io.cwd();
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
   const { policy } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
@@ -55,7 +56,10 @@ export const replayEvents: Handler = async (invocation) => {
       environment: io.env,
       stateDir: null,
       delivery: 'discard',
-      onDrift: ({ turn, expected, actual }) => drifts.push(`turn ${turn}: the request is not the recorded one (${expected.slice(0, 12)} recorded, ${actual.slice(0, 12)} now)`),
+      onDrift: ({ turn, expected, actual }) =>
+        drifts.push(
+          `turn ${turn}: the request is not the recorded one (${expected.slice(0, 12)} recorded, ${actual.slice(0, 12)} now)`,
+        ),
     },
     await openStreams(options, io),
   );
@@ -65,9 +69,13 @@ export const replayEvents: Handler = async (invocation) => {
     await print(io.stderr, `belay: drift at ${first}\n`);
     return DRIFT;
   }
-  if (result.outcome === 'interrupted' || result.outcome === 'internal_error' || result.outcome === 'usage_error') return result.exit_code;
+  if (result.outcome === 'interrupted' || result.outcome === 'internal_error' || result.outcome === 'usage_error')
+    return result.exit_code;
   if (ended?.type === 'run.completed' && ended.result.outcome !== result.outcome) {
-    await print(io.stderr, `belay: every request is as recorded, but the outcome is ${result.outcome}, not ${ended.result.outcome}: ${result.reason}\n`);
+    await print(
+      io.stderr,
+      `belay: every request is as recorded, but the outcome is ${result.outcome}, not ${ended.result.outcome}: ${result.reason}\n`,
+    );
     return DRIFT;
   }
   return 0;

@@ -5,12 +5,12 @@ import type { Handler, Invocation } from '../command.ts';
 import { guardRun } from '../guard-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
+import { loadReferences } from '../load-references.ts';
 import { openStreams } from '../open-streams.ts';
 import { requireParentFolder } from '../output-file.ts';
-import { readGoal } from '../read-goal.ts';
-import { loadReferences } from '../load-references.ts';
-import { isGiven, listOf, textOf } from '../read-options.ts';
 import { describeBug, print } from '../print.ts';
+import { readGoal } from '../read-goal.ts';
+import { isGiven, listOf, textOf } from '../read-options.ts';
 
 async function readRequest({ options, words, io, version }: Invocation): Promise<RunRequest> {
   const cwd = io.cwd();
@@ -52,11 +52,16 @@ export const runGoal: Handler = async (invocation) => {
   } catch (error) {
     await print(io.stderr, `belay: ${error instanceof UsageError ? error.message : describeBug(error)}\n`);
     const file = textOf(options, 'result');
-    const result = await refuseRun(error, { version, sinks: streams, resultFile: file === null ? null : resolve(io.cwd(), file) });
+    const result = await refuseRun(error, {
+      version,
+      sinks: streams,
+      resultFile: file === null ? null : resolve(io.cwd(), file),
+    });
     return result.exit_code;
   }
   const run = startRun(request, streams);
   const result = await guardRun(run, io);
-  if (result.outcome !== 'verified' && result.outcome !== 'unchecked') await print(io.stderr, `belay: ${result.outcome}: ${result.reason}\n`);
+  if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
+    await print(io.stderr, `belay: ${result.outcome}: ${result.reason}\n`);
   return result.exit_code;
 };

@@ -13,7 +13,8 @@ const SCHEMAS: ReadonlyMap<string, () => object> = new Map([
 
 export const printSchema: Handler = async ({ words: [name = ''], io }) => {
   const schema = SCHEMAS.get(name);
-  if (schema === undefined) throw new UsageError(`there is no schema ${JSON.stringify(name)}; one of ${[...SCHEMAS.keys()].join(', ')}`);
+  if (schema === undefined)
+    throw new UsageError(`there is no schema ${JSON.stringify(name)}; one of ${[...SCHEMAS.keys()].join(', ')}`);
   await print(io.stdout, `${JSON.stringify(schema(), null, 2)}\n`);
   return 0;
 };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { Result } from '../../events/index.ts';
-import { refuseRun, type RunRequest, startVerify } from '../../run/index.ts';
+import { type RunRequest, refuseRun, startVerify } from '../../run/index.ts';
 import { createPatchBench, type PatchBench } from '../../workspace/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { guardRun } from '../guard-run.ts';
@@ -24,7 +24,10 @@ async function readJob({ options, io, version }: Invocation): Promise<Job> {
   const request: RunRequest = {
     version,
     goal: 'verify',
-    policy: { ...policy, policy: { ...policy.policy, model: null, verify: { ...policy.policy.verify, require: 'any' } } },
+    policy: {
+      ...policy,
+      policy: { ...policy.policy, model: null, verify: { ...policy.policy.verify, require: 'any' } },
+    },
     workspace,
     references: [],
     outputSchema: null,
@@ -38,11 +41,31 @@ async function readJob({ options, io, version }: Invocation): Promise<Job> {
     delivery: 'keep-verified',
   };
   const bench = await openBench({ options, cwd, workspace, path: io.env['PATH'] ?? '' });
-  if (bench === null) return { request: { ...request, policy: { ...request.policy, policy: { ...request.policy.policy, workspace: { ...policy.policy.workspace, onFailure: 'keep' } } } }, bench };
+  if (bench === null)
+    return {
+      request: {
+        ...request,
+        policy: {
+          ...request.policy,
+          policy: { ...request.policy.policy, workspace: { ...policy.policy.workspace, onFailure: 'keep' } },
+        },
+      },
+      bench,
+    };
   return { request: { ...request, policy, workspace: bench.dir, delivery: 'discard' }, bench };
 }
 
-async function openBench({ options, cwd, workspace, path }: { options: Invocation['options']; cwd: string; workspace: string; path: string }): Promise<PatchBench | null> {
+async function openBench({
+  options,
+  cwd,
+  workspace,
+  path,
+}: {
+  options: Invocation['options'];
+  cwd: string;
+  workspace: string;
+  path: string;
+}): Promise<PatchBench | null> {
   const patchFile = textOf(options, 'patch');
   const base = textOf(options, 'base');
   const expect = textOf(options, 'expect');
@@ -53,14 +76,25 @@ async function openBench({ options, cwd, workspace, path }: { options: Invocatio
   if (base === null) throw new UsageError('--patch needs --base: the commit that the patch is for');
   const patch = await readInput(resolve(cwd, patchFile), '--patch');
   const expected = expect === null ? null : parseResult(await readInput(resolve(cwd, expect), '--expect'), expect);
-  return createPatchBench({ dir: workspace, path, base, patch, expected: expected === null ? null : { patchSha256: expected.changes.patch_sha256, baseCommit: expected.changes.base_commit } });
+  return createPatchBench({
+    dir: workspace,
+    path,
+    base,
+    patch,
+    expected:
+      expected === null
+        ? null
+        : { patchSha256: expected.changes.patch_sha256, baseCommit: expected.changes.base_commit },
+  });
 }
 
 async function readInput(path: string, option: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw new UsageError(`${option}: cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new UsageError(`${option}: cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -85,7 +119,8 @@ export const verifyWorkspace: Handler = async (invocation) => {
   }
   try {
     const result = await guardRun(startVerify(job.request, streams, job.bench), io);
-    if (result.outcome !== 'verified' && result.outcome !== 'unchecked') await print(io.stderr, `belay: ${result.outcome}: ${result.reason}\n`);
+    if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
+      await print(io.stderr, `belay: ${result.outcome}: ${result.reason}\n`);
     return result.exit_code;
   } finally {
     await job.bench?.remove();
