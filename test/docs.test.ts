@@ -6,11 +6,18 @@ import { Event, exitCodeOf, Item, Outcome, Result } from '../src/events/index.ts
 const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8');
 /** The words in back-ticks of a text. */
 const named = (text: string) => new Set([...text.matchAll(/`([^`\s]+)`/g)].map((match) => match[1]));
+/** Tables without the blanks and dashes that a formatter aligns them with. */
+const unpad = (text: string) =>
+  text
+    .replace(/ +\| */g, ' | ')
+    .replace(/-{3,}/g, '---')
+    .replace(/\| ?(?=---)|(?<=---) ?\|/g, '|')
+    .trimEnd();
 
 describe('docs', () => {
   it('has the key tables of the policy as the schema gives them', async () => {
     const { actual, expected } = await comparePolicyDocument();
-    expect(actual, 'npx tsx scripts/policy-reference.ts').toBe(expected);
+    expect(unpad(actual), 'npx tsx scripts/policy-reference.ts').toBe(unpad(expected));
   });
 
   it('names every event, item and field of the result', async () => {

@@ -10,9 +10,16 @@ import { Result } from '../src/events/index.ts';
 const { BELAY_OFFLINE } = process.env;
 const slugs = await listExamples();
 
+/** How each policy answers to a change of its judge: read-only, counted as it was, out of scope. */
+const CHEATS: Readonly<Record<string, { exitCode: number; outcome: string }>> = {
+  'minimist-prototype-pollution': { exitCode: 10, outcome: 'unverified' },
+  'shell-quote-injection': { exitCode: 10, outcome: 'unverified' },
+  'word-wrap-redos': { exitCode: 12, outcome: 'policy_violation' },
+};
+
 describe('examples', () => {
   it('has the three packages with three recorded agents each', () => {
-    expect(slugs.toSorted()).toEqual(['minimist-prototype-pollution', 'shell-quote-injection', 'word-wrap-redos']);
+    expect(slugs.toSorted()).toEqual(Object.keys(CHEATS));
     expect(CASSETTES).toEqual(['right', 'wrong', 'cheat']);
   });
 });
@@ -69,8 +76,11 @@ describe.skipIf(BELAY_OFFLINE === '1').each(slugs)('example %s', (slug) => {
 
   it('does not verify an edited judge, and puts the tree back', async () => {
     const { exitCode, result, change } = await run('cheat');
-    expect([10, 12]).toContain(exitCode);
-    expect({ verified: result.verified, evidence: result.evidence }).toEqual({ verified: false, evidence: 'none' });
+    expect({ exitCode, outcome: result.outcome, verified: result.verified, evidence: result.evidence }).toEqual({
+      ...CHEATS[slug],
+      verified: false,
+      evidence: 'none',
+    });
     expect(change).toBe('');
   });
 });

@@ -1,7 +1,7 @@
 // What the parser could do before, it can do after.
-import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 
 const parser = fileURLToPath(new URL('../index.js', import.meta.url));
 const program =
@@ -24,5 +24,10 @@ for (const [args, options, expected] of cases) {
     ['-e', program, parser, JSON.stringify(args), JSON.stringify(options)],
     { encoding: 'utf8' },
   );
-  assert.deepEqual(JSON.parse(stdout || 'null'), expected, `${args.join(' ')}\n${stderr}`);
+  if (!isDeepStrictEqual(JSON.parse(stdout || 'null'), expected)) fail(`${args.join(' ')}: ${stdout}${stderr}`);
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
 }

@@ -1,6 +1,5 @@
 // A quoted word reaches the program as it was written, whatever the shell thinks of its characters.
 // The library runs in a child process, so that it cannot end its judge.
-import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -15,8 +14,13 @@ const { stdout, stderr } = spawnSync(process.execPath, ['-e', program, library, 
   encoding: 'utf8',
 });
 const quoted = JSON.parse(stdout || 'null');
-assert.equal(quoted?.length, words.length, stderr);
+if (quoted?.length !== words.length) fail(`the library did not answer: ${stderr}`);
 for (const [i, word] of words.entries()) {
   const shell = spawnSync('sh', ['-c', `printf %s ${quoted[i]}`], { encoding: 'utf8' });
-  assert.equal(shell.stdout, word, `${word} was quoted as ${quoted[i]}\n${shell.stderr}`);
+  if (shell.stdout !== word) fail(`${word} was quoted as ${quoted[i]}, which reads ${shell.stdout}${shell.stderr}`);
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
 }

@@ -1,7 +1,7 @@
 // What the library could do before, it can do after.
-import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 
 const library = fileURLToPath(new URL('../index.js', import.meta.url));
 const program =
@@ -17,5 +17,11 @@ for (const [name, input, expected] of cases) {
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', program, library, name, JSON.stringify(input)], {
     encoding: 'utf8',
   });
-  assert.deepEqual(JSON.parse(stdout || 'null'), expected, `${name} ${JSON.stringify(input)}\n${stderr}`);
+  if (!isDeepStrictEqual(JSON.parse(stdout || 'null'), expected))
+    fail(`${name} ${JSON.stringify(input)}: ${stdout}${stderr}`);
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
 }

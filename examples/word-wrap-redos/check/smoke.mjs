@@ -1,5 +1,4 @@
 // What the library could do before, it can do after.
-import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -22,5 +21,10 @@ for (const [input, options, expected] of cases) {
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', program, library, input, JSON.stringify(options)], {
     encoding: 'utf8',
   });
-  assert.equal(JSON.parse(stdout || 'null'), expected, `${JSON.stringify(options)}\n${stderr}`);
+  if (JSON.parse(stdout || 'null') !== expected) fail(`${JSON.stringify(options)}: ${stdout}${stderr}`);
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
 }
