@@ -28,5 +28,7 @@ export type {
 } from './policy.ts';
 export { policySchema } from './policy-schema.ts';
 export { parseDuration, parseSize, renderDuration, renderSize } from './quantity.ts';
-export { policyView, renderPolicy } from './render-policy.ts';
+export { renderPolicy } from './render-policy.ts';
+export { type RepositoryFacts, readRepositoryFacts } from './repository-facts.ts';
+export { proposePolicy } from './starter-policy.ts';
 export { type UnsupportedKey, unsupportedKeys } from './unsupported.ts';

@@ -16,7 +16,7 @@ export function renderPolicy(loaded: LoadedPolicy, options: { format: 'text' | '
   return `${lines.join('\n')}\n`;
 }
 
-export function policyView(loaded: LoadedPolicy): Record<string, unknown> {
+function policyView(loaded: LoadedPolicy): Record<string, unknown> {
   return {
     source: loaded.source,
     sha256: loaded.sha256,

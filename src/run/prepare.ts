@@ -1,28 +1,14 @@
-import { mkdir, realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
-import { RunBlockedError, UsageError } from '../errors.ts';
-import { createRedactor, type Redactor, systemClock } from '../events/index.ts';
-import {
-  createModel,
-  createRecordingModel,
-  createReplayModel,
-  loadModelKeys,
-  type Model,
-  type ModelKeys,
-} from '../model/index.ts';
-import { type LoadedPolicy, unsupportedKeys } from '../policy/index.ts';
-import { probeSandbox, type Sandbox, type SandboxStatus } from '../sandbox/index.ts';
-import { createThread, createThreadSink, lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
-import { findHoldouts, type Holdouts } from '../verify/index.ts';
-import { openWorkspace, type Workspace } from '../workspace/index.ts';
-import { refuseKeyInEnvironment } from './environment.ts';
-import { createHomes } from './homes.ts';
-import { type MountPlan, planCheckMounts } from './mounts.ts';
+import { createRedactor } from '../events/index.ts';
+import type { LoadedPolicy } from '../policy/index.ts';
+import type { SandboxStatus } from '../sandbox/index.ts';
+import { createThreadSink } from '../thread/index.ts';
+import type { Holdouts } from '../verify/index.ts';
+import { loadKeys, openFolder, openModel, openSandbox, openThread } from './open-parts.ts';
 import type { RunRequest } from './request.ts';
-import { policyFacts, sha256 } from './result.ts';
 import type { RunContext } from './run-context.ts';
 import type { Session } from './session.ts';
 import type { Trees } from './settle.ts';
+import { nameOf, tellStart } from './tell-start.ts';
 
 /** What a run needs, opened; with `failure` set, only what could be. */
 export interface Prepared {
@@ -39,7 +25,6 @@ export interface Prepared {
 
 /** `run.started` has to be out within a second, whatever is still unknown then. */
 const START_WITHIN_MS = 900;
-const NO_KEYS: ModelKeys = { apiKey: null, headers: {}, secrets: [] };
 
 type Outcome<T> = { ok: true; value: T } | { ok: false; error: unknown };
 
@@ -143,188 +128,4 @@ async function withinStart<T>(work: Promise<T>, elapsedMs: number): Promise<T | 
   } finally {
     clearTimeout(timer);
   }
-}
-
-async function loadKeys({ policy: { policy, path }, replay, environment, workspace }: RunRequest): Promise<ModelKeys> {
-  if (policy.model === null && replay === null)
-    throw new UsageError(
-      'the policy names no model: give one in `model`, by --model PROVIDER/NAME, or a cassette by --replay',
-    );
-  if (policy.model === null || replay !== null) return NO_KEYS;
-  refuseKeyInEnvironment(policy, policy.model.apiKeyEnv === null ? [] : [policy.model.apiKeyEnv]);
-  return loadModelKeys(policy.model, { env: environment, folder: path === null ? workspace : dirname(path) });
-}
-
-async function openThread(request: RunRequest, redactor: Redactor, closers: (() => Promise<void>)[]): Promise<Thread> {
-  const stateDir = request.stateDir ?? stateFolder(request.environment);
-  const thread = await createThread({
-    stateDir,
-    workspace: request.workspace,
-    goal: request.goal,
-    ephemeral: request.ephemeral,
-    redactor,
-    clock: systemClock,
-  });
-  closers.push(() => thread.close());
-  const lock = await lockWorkspace({ stateDir, workspace: request.workspace, owner: thread.id });
-  if (lock.kind === 'held')
-    throw new RunBlockedError('busy', `another run holds this workspace (${lock.by.owner}, process ${lock.by.pid})`);
-  closers.push(() => lock.release());
-  return thread;
-}
-
-async function openModel({
-  request,
-  session,
-  keys,
-  redactor,
-}: {
-  request: RunRequest;
-  session: Session;
-  keys: ModelKeys;
-  redactor: Redactor;
-}): Promise<Model> {
-  const { policy } = request.policy;
-  const needsPrice = policy.limits.costIsExplicit;
-  const plain = await (request.replay !== null || policy.model === null
-    ? createReplayModel({
-        cassette: request.replay ?? [],
-        model: policy.model,
-        needsPrice: needsPrice && policy.model !== null,
-        onDrift: (drift) =>
-          request.onDrift?.({ turn: drift.index + 1, expected: drift.expected, actual: drift.actual }),
-      })
-    : createModel({ model: policy.model, keys, env: request.environment, workspace: request.workspace, needsPrice }));
-  if (request.record === null) return plain;
-  return createRecordingModel(plain, {
-    path: request.record,
-    redact: redactor.redact,
-    onError: (error) =>
-      session.emit({
-        type: 'error',
-        code: 'record',
-        message: `the cassette is not whole: ${error instanceof Error ? error.message : String(error)}`,
-      }),
-  });
-}
-
-interface OpenedFolder {
-  workspace: Workspace;
-  mounts: MountPlan;
-  holdouts: Holdouts;
-  homes: Awaited<ReturnType<typeof createHomes>>;
-  scratch: string;
-}
-
-async function openFolder(
-  request: RunRequest,
-  thread: Thread,
-  closers: (() => Promise<void>)[],
-): Promise<OpenedFolder> {
-  const { policy, path } = request.policy;
-  const unsupported = unsupportedKeys(request.policy)[0];
-  if (unsupported !== undefined) throw new UsageError(`${unsupported.key}: ${unsupported.reason}`);
-  const scratch = join(thread.dir, 'scratch');
-  await mkdir(scratch, { recursive: true, mode: 0o755 });
-  const workspace = await openWorkspace({ dir: request.workspace, storeDir: thread.dir });
-  closers.push(() => workspace.close());
-  const policyDir = path === null ? workspace.dir : dirname(path);
-  const holdouts = await findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
-  const mounts: MountPlan = {
-    root: workspace.root,
-    dir: workspace.dir,
-    policy: {
-      ...policy,
-      workspace: {
-        ...policy.workspace,
-        protect: [...policy.workspace.protect, ...(path === null ? [] : await insideRoot(path, workspace.root))],
-      },
-    },
-    gitDirs: workspace.gitDirs,
-    foreign: workspace.foreign,
-    alsoHidden: holdouts.insideWorkspace,
-  };
-  return { workspace, mounts, holdouts, homes: await createHomes(scratch), scratch };
-}
-
-/** The policy in use, as a glob of its own when it lies in the repository. */
-async function insideRoot(path: string, root: string): Promise<string[]> {
-  const below = relative(root, join(await realpath(dirname(path)), basename(path)));
-  return below.startsWith(`..${sep}`) ? [] : [`/${below.split(sep).join('/')}`];
-}
-
-async function openSandbox({
-  request,
-  session,
-  opened,
-  closers,
-}: {
-  request: RunRequest;
-  session: Session;
-  opened: OpenedFolder;
-  closers: (() => Promise<void>)[];
-}): Promise<Sandbox> {
-  const probed = await probeSandbox({
-    policy: request.policy.policy.sandbox,
-    mounts: planCheckMounts(opened.mounts),
-    workdir: opened.workspace.dir,
-    home: opened.homes.setup,
-    env: request.environment,
-    signal: session.interrupt,
-  });
-  if (probed.kind === 'unavailable') throw new RunBlockedError('sandbox_unavailable', probed.reason);
-  closers.push(() => probed.sandbox.close());
-  return probed.sandbox;
-}
-
-function nameOf(model: Model | null): { provider: string; name: string } | null {
-  return model === null ? null : { provider: model.provider, name: model.name };
-}
-
-interface StartFacts {
-  request: RunRequest;
-  session: Session;
-  threadId: string;
-  model: Model | null;
-  workspace: OpenedFolder | null;
-  sandbox: Sandbox | null;
-}
-
-async function tellStart({ request, session, threadId, model, workspace, sandbox }: StartFacts): Promise<void> {
-  const { limits } = request.policy.policy;
-  await session.emit({
-    type: 'run.started',
-    belay_version: request.version,
-    goal: { text: request.goal, sha256: sha256(request.goal) },
-    policy: policyFacts(request.policy),
-    model: nameOf(model),
-    sandbox:
-      sandbox === null
-        ? null
-        : { tier: sandbox.status.tier, reason: sandbox.status.reason, network: sandbox.status.network },
-    workspace:
-      workspace === null
-        ? null
-        : {
-            root: workspace.workspace.root,
-            base_commit: workspace.workspace.base.commit,
-            dirty: workspace.workspace.base.dirty,
-            git: workspace.workspace.base.git,
-          },
-    limits: {
-      turns: limits.turns,
-      attempts: limits.attempts,
-      wall_time_ms: limits.wallTimeMs,
-      command_time_ms: limits.commandTimeMs,
-      tokens: limits.tokens,
-      cost_usd: limits.costUsd,
-      tool_calls: limits.toolCalls,
-      repeats: limits.repeats,
-      output_bytes: limits.outputBytes,
-      changed_files: limits.changedFiles,
-      changed_lines: limits.changedLines,
-    },
-    thread_id: threadId,
-  });
-  if (threadId !== '') await session.emit({ type: 'thread.started', thread_id: threadId });
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { FIRST_PREV, type Redactor, readJsonLines, toPlainJson } from '../events/index.ts';
 import type { Journal } from './journal.ts';
-import type { ThreadNote } from './thread.ts';
-import { NoteRecord } from './thread-note.ts';
+import { NoteRecord, type ThreadNote } from './thread-note.ts';
 
 /** Where a chain goes on. */
 export interface ChainEnd {

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { Usage } from '../events/index.ts';
-import type { ThreadNote } from './thread.ts';
 
 const state = { state: z.record(z.string(), z.record(z.string(), z.unknown())).exactOptional() };
 
@@ -12,20 +11,23 @@ const AnswerPart = z.discriminatedUnion('type', [
 
 const Message = z.discriminatedUnion('role', [
   z.object({ role: z.literal('user'), text: z.string() }),
-  z.object({ role: z.literal('assistant'), parts: z.array(AnswerPart) }),
+  z.object({ role: z.literal('assistant'), parts: z.array(AnswerPart).readonly() }),
   z.object({
     role: z.literal('tool'),
-    results: z.array(z.object({ callId: z.string(), name: z.string(), text: z.string(), isError: z.boolean() })),
+    results: z
+      .array(z.object({ callId: z.string(), name: z.string(), text: z.string(), isError: z.boolean() }))
+      .readonly(),
   }),
 ]);
 
 const Answer = z.object({
-  parts: z.array(AnswerPart),
+  parts: z.array(AnswerPart).readonly(),
   finish: z.enum(['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other']),
   usage: Usage,
 });
 
-const Note: z.ZodType<ThreadNote> = z.discriminatedUnion('kind', [
+/** What the log keeps beside the public events: what a resumed run needs to know of the conversation. */
+export const ThreadNote = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('message'),
     turn: z.int().min(0),
@@ -35,6 +37,7 @@ const Note: z.ZodType<ThreadNote> = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('answer'), turn: z.int().min(0), answer: Answer }),
 ]);
+export type ThreadNote = z.infer<typeof ThreadNote>;
 
 /** One line of `notes.jsonl`: private to belay, with a chain of its own as the events have one. */
 export const NoteRecord = z.object({
@@ -43,6 +46,6 @@ export const NoteRecord = z.object({
   time: z.string(),
   /** Hex sha-256 of the previous line without its newline; 64 zeros first. */
   prev: z.string(),
-  note: Note,
+  note: ThreadNote,
 });
 export type NoteRecord = z.infer<typeof NoteRecord>;

@@ -1,10 +1,5 @@
 import type { Event } from '../events/index.ts';
-import type { Answer, Message } from '../model/index.ts';
-
-/** What the log keeps beside the public events: what a resumed run needs to know of the conversation. */
-export type ThreadNote =
-  | { kind: 'message'; turn: number; source: string; trusted: boolean; message: Message }
-  | { kind: 'answer'; turn: number; answer: Answer };
+import type { ThreadNote } from './thread-note.ts';
 
 export interface OutputRecord {
   /** Short, unique in the thread; what `read_output` takes. */

@@ -57,7 +57,10 @@ export const locateRepository = async (options: LocateOptions): Promise<Location
   };
   if (dir !== repository.root) {
     const ignored = await repository.git.call(['check-ignore', '-q', '--', dir]);
-    if (ignored.code === 0) return { program, dir, repository: null };
+    // A folder with tracked files in it is the repository's, whatever its ignore rules say.
+    const tracked =
+      ignored.code === 0 && (await repository.git.call(['ls-files', '--error-unmatch', '--', dir])).code === 0;
+    if (ignored.code === 0 && !tracked) return { program, dir, repository: null };
   }
   return { program, dir, repository };
 };

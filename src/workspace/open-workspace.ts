@@ -42,15 +42,22 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
     GIT_INDEX_FILE: store.indexFile,
   });
   const index = await prepareIndex(git, store, location.repository?.head?.tree ?? null);
-  const pinned = new Set<string>();
-  const site: SnapshotSite = { git, root, untrackedCache: index.entries > MANY_ENTRIES, pinned };
+  const earlier = options.resumed === true ? await loadStartFacts(storeDir) : null;
   const scan = await scanWorkTree(git, { untrackedCache: false, ignored: true });
-  for (const path of scan.ignored) pinned.add(path);
+  const pinned = new Set(earlier?.pinned ?? scan.ignored);
+  const site: SnapshotSite = {
+    git,
+    root,
+    untrackedCache: index.entries > MANY_ENTRIES,
+    zeroOid: '0'.repeat(location.repository?.objectFormat === 'sha256' ? 64 : 40),
+    pinned,
+  };
   const first = await takeSnapshot(site, null, scan);
   const opened: Opened = { location, root, store, site, pinned, index };
-  const start = options.resumed === true ? await loadStartFacts(storeDir) : await readStart(opened, first);
-  if (options.resumed !== true) await writeStartFacts(storeDir, start);
-  return createWorkspace({ ...opened, start, first: first.tree });
+  if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
+  const start = earlier ?? (await readStart(opened, first));
+  if (earlier === null) await writeStartFacts(storeDir, start);
+  return createWorkspace({ ...opened, storeDir, start, first: first.tree });
 };
 
 const outside = async (root: string, storeDir: string): Promise<string> => {
@@ -73,12 +80,11 @@ interface Opened {
 }
 
 const readStart = async (
-  { location, root, store, site, index }: Opened,
+  { location, root, site, pinned, index }: Opened,
   first: { tree: TreeId; nested: readonly string[] },
 ): Promise<StartFacts> => {
   const { git } = site;
   const head = location.repository?.head ?? null;
-  if (head === null) await giveHead(git, store, first.tree);
   const emptyTree = async (): Promise<TreeId> => (await git.run(['mktree'])).toString('latin1').trim();
   const [folders, own] = await Promise.all([
     emptyFolders(git, root, first.nested),
@@ -98,6 +104,7 @@ const readStart = async (
     base,
     nested: first.nested,
     submodules: index.submodules,
+    pinned: [...pinned],
     absent: index.absent,
     emptyFolders: folders,
     modes,
@@ -115,7 +122,7 @@ const gitDirsOf = ({ root, gitDir, commonDir }: Repository): string[] => [
   ...new Set([join(root, '.git'), gitDir, commonDir]),
 ];
 
-const createWorkspace = (opened: Opened & { start: StartFacts; first: TreeId }): Workspace => {
+const createWorkspace = (opened: Opened & { storeDir: string; start: StartFacts; first: TreeId }): Workspace => {
   const { location, root, store, site, start } = opened;
   const { git } = site;
   const users = location.repository?.git ?? null;
@@ -166,6 +173,7 @@ const createWorkspace = (opened: Opened & { start: StartFacts; first: TreeId }):
       inTurn(async () => {
         const { ignored } = await scanWorkTree(git, { untrackedCache: false, ignored: true });
         for (const path of ignored) opened.pinned.add(path);
+        await writeStartFacts(opened.storeDir, { ...start, pinned: [...opened.pinned] });
         return ignored;
       }),
     resolveTrustRef: (ref) => resolveCommit(users, ref),

@@ -114,7 +114,8 @@ const snapshotDespiteModes = async (site: RestoreSite, last: TreeId | null): Pro
       const repaired = await Promise.all(folders.map((folder) => allow(join(site.root, folder), 0o700)));
       if (!repaired.includes(true)) break;
     }
-    for (const path of (await scanWorkTree(site.git, site)).touched) await allow(join(site.root, path), 0o600);
+    const { touched, untracked } = await scanWorkTree(site.git, site);
+    for (const path of [...touched, ...untracked]) await allow(join(site.root, path), 0o600);
     return takeSnapshot(site, last);
   }
 };

@@ -3,8 +3,10 @@ import { textPath } from './text-path.ts';
 
 /** What differs from our index, by stat data first: git reads only files whose stat changed. */
 export interface Scan {
-  /** Paths to look at again: changed, gone, new or in conflict. */
+  /** Tracked paths to look at again: changed, gone or in conflict. */
   touched: readonly string[];
+  /** Files and links that the index does not know. */
+  untracked: readonly string[];
   /** Folders (no `/` at the end) with a repository of their own that the index does not know. */
   nested: readonly string[];
   /** Ignored files and folders (no `/` at the end), where asked for: each matches a rule itself. */
@@ -37,6 +39,7 @@ export const scanWorkTree = async (
   const result = await git.call(args);
   if (result.code !== 0) throw gitFailure(['status'], result);
   const touched: string[] = [];
+  const untracked: string[] = [];
   const nested: string[] = [];
   const ignored: string[] = [];
   for (const entry of splitNul(result.stdout)) {
@@ -44,7 +47,7 @@ export const scanWorkTree = async (
     if (kind === '?') {
       const path = textPath(entry.subarray(2));
       if (path.endsWith('/')) nested.push(path.slice(0, -1));
-      else touched.push(path);
+      else untracked.push(path);
     } else if (kind === '!') {
       ignored.push(textPath(entry.subarray(2)).replace(/\/$/, ''));
     } else if (kind === 'u') {
@@ -53,7 +56,7 @@ export const scanWorkTree = async (
       touched.push(textPath(afterFields(entry, 8)));
     }
   }
-  return { touched, nested, ignored, complaints: result.stderr.trim() };
+  return { touched, untracked, nested, ignored, complaints: result.stderr.trim() };
 };
 
 const DOT = 46;

@@ -9,6 +9,8 @@ export interface StartFacts {
   base: BaseState;
   nested: readonly string[];
   submodules: readonly string[];
+  /** Ignored paths, which stay ignored. */
+  pinned: readonly string[];
   /** Paths that a sparse checkout leaves out. */
   absent: readonly string[];
   emptyFolders: readonly string[];
@@ -31,6 +33,7 @@ export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
     base: z.strictObject({ commit: z.string().nullable(), dirty: z.boolean(), git: z.boolean(), tree: z.string() }),
     nested: paths,
     submodules: paths,
+    pinned: paths,
     absent: paths,
     emptyFolders: paths,
     modes: z.record(z.string(), z.int().min(0).max(0o7777)),

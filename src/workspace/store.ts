@@ -1,4 +1,4 @@
-import { copyFile, constants as fs, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, constants as fs, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from './has-code.ts';
 import type { Location, Repository } from './locate-repository.ts';
@@ -51,8 +51,12 @@ export const createStore = async (storeDir: string, location: Location): Promise
  * also where the user's line-end settings make the bytes on disk differ.
  */
 const adoptIndex = async (repository: Repository, store: Store): Promise<void> => {
+  const users = join(repository.gitDir, 'index');
   try {
-    await copyFile(join(repository.gitDir, 'index'), store.indexFile, fs.COPYFILE_FICLONE);
+    const { atimeMs, mtimeMs } = await stat(users);
+    await copyFile(users, store.indexFile, fs.COPYFILE_FICLONE);
+    // An entry as young as its index is read again (it may have changed within one tick of the clock): the copy must not look younger.
+    await utimes(store.indexFile, atimeMs / 1000, Math.floor(mtimeMs - 1) / 1000);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return;
     throw error;

@@ -12,7 +12,9 @@ export interface SnapshotSite {
   git: Git;
   root: string;
   untrackedCache: boolean;
-  /** Paths that were ignored when the run began stay out, whatever becomes of the ignore rules. */
+  /** As many zeros as an object id has digits. */
+  zeroOid: string;
+  /** Untracked paths that were ignored when the run began stay out, whatever becomes of the ignore rules. */
   pinned: ReadonlySet<string>;
 }
 
@@ -30,7 +32,7 @@ export const takeSnapshot = async (site: SnapshotSite, last: string | null, scan
   for (let attempt = 1; ; attempt += 1) {
     const scan = attempt === 1 && scanned !== undefined ? scanned : await scanWorkTree(site.git, site);
     if (scan.complaints !== '') await refuseUnreadable(site);
-    const touched = scan.touched.filter((path) => !isPinned(site.pinned, path));
+    const touched = [...scan.touched, ...scan.untracked.filter((path) => !isPinned(site.pinned, path))];
     if (touched.length === 0 && last !== null) return { tree: last, nested: scan.nested, changed: false };
     const failure = await updateIndex(site, touched);
     if (failure === null) {
@@ -46,12 +48,15 @@ export const isPinned = (pinned: ReadonlySet<string>, path: string): boolean =>
   pinned.size > 0 && (pinned.has(path) || ancestors(path).some((folder) => pinned.has(folder)));
 
 /** Returns git's complaint, or null. Files that are no file, link or folder of files (FIFO, socket, device) count as absent. */
-const updateIndex = async ({ git, root }: SnapshotSite, touched: readonly string[]): Promise<UsageError | null> => {
+const updateIndex = async (
+  { git, root, zeroOid }: SnapshotSite,
+  touched: readonly string[],
+): Promise<UsageError | null> => {
   const kept: string[] = [];
   const gone: string[] = [];
   for (const path of touched) ((await isRecordable(root, path)) ? kept : gone).push(path);
   if (gone.length > 0) {
-    const lines = gone.map((path) => `0 ${'0'.repeat(40)}\t${path}\0`).join('');
+    const lines = gone.map((path) => `0 ${zeroOid}\t${path}\0`).join('');
     await git.run(['update-index', '-z', '--index-info'], { stdin: lines });
   }
   if (kept.length === 0) return null;

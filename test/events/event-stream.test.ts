@@ -218,6 +218,14 @@ describe('a line over 1 MiB', () => {
     expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
   });
 
+  it('is not cut in the middle of a character', async () => {
+    const memory = memorySink();
+    const { stream } = openStream([memory.sink]);
+    for (const before of ['', 'x', 'xx', 'xxx'])
+      await stream.emit(message(before + '\u{1f4a5}'.repeat(300_000) + before.slice(1)));
+    for (const line of memory.lines) expect(JSON.parse(line).message).not.toMatch(/\p{Surrogate}/u);
+  });
+
   it('never costs the terminal event: files, foreign output and all', async () => {
     const files = Array.from({ length: 60_000 }, (_, i) => ({
       path: `src/${i}.ts`,

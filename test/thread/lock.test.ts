@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -28,16 +28,11 @@ async function take(path: string) {
   return outcome;
 }
 
-/** A lock file as another process would have left it. */
+/** A lock as another process would have left it. */
 async function leave(path: string, differs: object): Promise<void> {
-  const lock = {
-    token: 'other',
-    owner: 'other',
-    since: '2030-01-01T00:00:00.000Z',
-    ...(await identifySelf()),
-    ...differs,
-  };
-  writeFileSync(path, JSON.stringify(lock));
+  const claim = { owner: 'other', since: '2030-01-01T00:00:00.000Z', ...(await identifySelf()), ...differs };
+  mkdirSync(path);
+  for (const name of ['0123456789', '0123456789.held']) writeFileSync(join(path, name), JSON.stringify(claim));
 }
 
 describe('acquireLock', () => {
@@ -87,34 +82,62 @@ describe('acquireLock', () => {
     await leave(path, { namespace: 'pid:[1]', pid: 999_999_999 });
     expect((await take(path)).kind).toBe('held');
     const longAgo = new Date(Date.now() - 600_000);
-    utimesSync(path, longAgo, longAgo);
+    utimesSync(join(path, '0123456789'), longAgo, longAgo);
     expect((await take(path)).kind).toBe('acquired');
   });
 
-  it('takes half a lock file for held while it is fresh', async () => {
+  it('takes half a claim for a living one while it is fresh', async () => {
     const path = join(tempFolder(), 'lock');
-    writeFileSync(path, '{"token"');
+    mkdirSync(path);
+    for (const name of ['0123456789', '0123456789.held']) writeFileSync(join(path, name), '{"pid"');
     expect(await take(path)).toMatchObject({ kind: 'held', by: { owner: 'unknown' } });
   });
 
   it('gives a stale lock to exactly one of many', async () => {
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 40; round++) {
       const folder = tempFolder();
       const path = join(folder, 'lock');
       await leave(path, { pid: 999_999_999 });
-      if (round % 2 === 1) await leave(`${path}.guard`, { pid: 999_999_999 });
-      const outcomes = await Promise.all(Array.from({ length: 12 }, () => take(path)));
+      const outcomes = await Promise.all(
+        Array.from({ length: 12 }, async (_, i) => {
+          // One after the other, so that some look while others take over.
+          for (let step = 0; step < (i * round) % 23; step++) await new Promise(setImmediate);
+          return take(path);
+        }),
+      );
       expect(outcomes.filter((outcome) => outcome.kind === 'acquired')).toHaveLength(1);
       expect(readdirSync(folder)).toEqual(['lock']);
     }
   });
 
-  it('does not release what another has taken over', async () => {
+  it('never has two holders, whoever comes and goes', async () => {
     const path = join(tempFolder(), 'lock');
-    const mine = await acquireLock({ path, owner: 'me' });
-    await leave(path, {});
-    if (mine.kind === 'acquired') await mine.release();
-    expect(readFileSync(path, 'utf8')).toContain('"owner":"other"');
+    let holders = 0;
+    let taken = 0;
+    const comeAndGo = async (seed: number) => {
+      for (let round = 0; round < 30; round++) {
+        for (let step = 0; step < (seed * round) % 11; step++) await new Promise(setImmediate);
+        const outcome = await acquireLock({ path, owner: String(seed) });
+        if (outcome.kind === 'held') continue;
+        taken++;
+        expect(++holders).toBe(1);
+        for (let step = 0; step < seed % 5; step++) await new Promise(setImmediate);
+        holders--;
+        await outcome.release();
+      }
+    };
+    await Promise.all([1, 2, 3, 4, 5, 6].map(comeAndGo));
+    expect(taken).toBeGreaterThan(1);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('is released once, and leaves the lock of the next holder alone', async () => {
+    const path = join(tempFolder(), 'lock');
+    const one = await acquireLock({ path, owner: 'one' });
+    if (one.kind === 'acquired') await one.release();
+    await take(path);
+    if (one.kind === 'acquired') await one.release();
+    expect((await take(path)).kind).toBe('held');
   });
 });
 

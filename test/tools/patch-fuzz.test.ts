@@ -16,7 +16,7 @@ interface Case {
   context: number;
 }
 
-const words = fc.constantFrom(
+const words = fc.constantFrom<string>(
   '',
   ' x',
   '\tif (a) {',
@@ -35,7 +35,7 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
         word: words,
         keep: fc.boolean(),
         added: fc.oneof(
-          { weight: 3, arbitrary: fc.constant([]) },
+          { weight: 3, arbitrary: fc.constant<string[]>([]) },
           { weight: 1, arbitrary: fc.array(words, { maxLength: 3 }) },
         ),
       }),
@@ -138,7 +138,7 @@ test('a patch that was damaged never throws, and lines that it does not name kee
 });
 
 test('where lines repeat, a patch changes the place that it can only mean, or nothing', () => {
-  const line = fc.constantFrom('a', 'b', 'c');
+  const line = fc.constantFrom<string>('a', 'b', 'c');
   const lines = fc.array(line, { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(lines, fc.nat(), fc.nat(3), fc.nat(3), (file, seed, above, below) => {

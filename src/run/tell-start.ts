@@ -1,0 +1,59 @@
+import type { Model } from '../model/index.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import type { OpenedFolder } from './open-parts.ts';
+import type { RunRequest } from './request.ts';
+import { policyFacts, sha256 } from './result.ts';
+import type { Session } from './session.ts';
+
+export function nameOf(model: Model | null): { provider: string; name: string } | null {
+  return model === null ? null : { provider: model.provider, name: model.name };
+}
+
+interface StartFacts {
+  request: RunRequest;
+  session: Session;
+  threadId: string;
+  model: Model | null;
+  workspace: OpenedFolder | null;
+  sandbox: Sandbox | null;
+}
+
+/** `run.started`, with null for what is not known, and `thread.started`. */
+export async function tellStart({ request, session, threadId, model, workspace, sandbox }: StartFacts): Promise<void> {
+  const { limits } = request.policy.policy;
+  await session.emit({
+    type: 'run.started',
+    belay_version: request.version,
+    goal: { text: request.goal, sha256: sha256(request.goal) },
+    policy: policyFacts(request.policy),
+    model: nameOf(model),
+    sandbox:
+      sandbox === null
+        ? null
+        : { tier: sandbox.status.tier, reason: sandbox.status.reason, network: sandbox.status.network },
+    workspace:
+      workspace === null
+        ? null
+        : {
+            root: workspace.workspace.root,
+            base_commit: workspace.workspace.base.commit,
+            dirty: workspace.workspace.base.dirty,
+            git: workspace.workspace.base.git,
+          },
+    limits: {
+      turns: limits.turns,
+      attempts: limits.attempts,
+      wall_time_ms: limits.wallTimeMs,
+      command_time_ms: limits.commandTimeMs,
+      tokens: limits.tokens,
+      cost_usd: limits.costUsd,
+      tool_calls: limits.toolCalls,
+      repeats: limits.repeats,
+      output_bytes: limits.outputBytes,
+      changed_files: limits.changedFiles,
+      changed_lines: limits.changedLines,
+    },
+    thread_id: threadId,
+  });
+  if (threadId !== '') await session.emit({ type: 'thread.started', thread_id: threadId });
+}
