@@ -87,7 +87,7 @@ describe('parseCall', () => {
     [
       'shell',
       '{"command": "touch cut.txt',
-      /^The input of shell is not valid JSON, the call did not run: .*position 29/u,
+      /^The input of shell is not valid JSON, the call did not run: .*position 26/u,
     ],
     ['shell', '', 'The input of shell is not valid, the call did not run: command: '],
     ['shell', '[]', 'The input of shell is not valid'],
