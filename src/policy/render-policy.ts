@@ -4,8 +4,8 @@ import { POLICY_KEYS } from './policy-origins.ts';
 import { renderDuration, renderSize } from './quantity.ts';
 
 /**
- * The effective policy. As text every value has its source after `#`, and all of it is a policy file that means the same; as JSON
- * the sources stand beside the policy, by dotted key.
+ * The effective policy. As text every value has its source after `#`, and all of it is a policy file that means the same (but that a
+ * `cost_usd` is stated in it); as JSON the sources stand beside the policy, by dotted key.
  */
 export function renderPolicy(loaded: LoadedPolicy, options: { format: 'text' | 'json' } = { format: 'text' }): string {
   if (options.format === 'json') return `${JSON.stringify(policyView(loaded), null, 2)}\n`;
@@ -26,6 +26,10 @@ function policyView(loaded: LoadedPolicy): Record<string, unknown> {
   };
 }
 
+const BESIDE: ReadonlyMap<string, string> = new Map([
+  ['workspace.protect', `in addition, unless \`!glob\` takes it out: the policy in use, ${BUILT_IN_PROTECT.join(', ')}`],
+  ['workspace.tests', `\`default\` stands for: ${BUILT_IN_TESTS.join(' ')}`],
+]);
 const KEYS: ReadonlySet<string> = new Set(POLICY_KEYS);
 
 function renderMap(
@@ -40,6 +44,8 @@ function renderMap(
       renderMap(out, value, { indent: `${at.indent}  `, path });
     } else {
       out.lines.push(`${at.indent}${key}: ${flow(value)}  # ${oneLine(out.loaded.origins.get(path) ?? 'default')}`);
+      const beside = BESIDE.get(path);
+      if (beside !== undefined) out.lines.push(`${at.indent}# ${beside}`);
     }
   }
 }
