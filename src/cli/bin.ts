@@ -7,5 +7,6 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
   process.stdout.write(`${BELAY_VERSION}\n`);
 } else {
   const { main } = await import('./main.ts');
-  process.exitCode = await main(argv, process);
+  // Everything is flushed or given up by now; a reader that has stopped reading would keep the process alive.
+  process.exit(await main(argv, process));
 }

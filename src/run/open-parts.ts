@@ -72,7 +72,7 @@ export async function openModel({
   redactor: Redactor;
 }): Promise<Model> {
   const { policy } = request.policy;
-  const needsPrice = policy.limits.costIsExplicit;
+  const needsPrice = policy.limits.costIsExplicit && request.kind === 'agent';
   const plain = await (request.replay !== null || policy.model === null
     ? createReplayModel({
         cassette: request.replay ?? [],

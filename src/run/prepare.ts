@@ -75,7 +75,7 @@ export async function prepare(request: RunRequest, session: Session): Promise<Pr
     trees: null,
     holdouts: openedOf(openedFolder)?.holdouts ?? { overlays: [], insideWorkspace: [] },
     sandbox: openedOf(openedSandbox)?.status ?? null,
-    model: nameOf(openedOf(openedModel)),
+    model: request.kind === 'verify' ? null : nameOf(openedOf(openedModel)),
     threadId: openedOf(thread)?.id ?? '',
     baseCommit: openedOf(openedFolder)?.workspace.base.commit ?? null,
     close,

@@ -5,6 +5,8 @@ import type { LoadedPolicy } from '../policy/index.ts';
 
 /** One goal and everything that the caller decides about its run. All paths are absolute. */
 export interface RunRequest {
+  /** `verify`: no model is asked; `replay` is empty then. */
+  kind: 'agent' | 'verify';
   version: string;
   goal: string;
   policy: LoadedPolicy;

@@ -26,7 +26,7 @@ export async function tellStart({ request, session, threadId, model, workspace, 
     belay_version: request.version,
     goal: { text: request.goal, sha256: sha256(request.goal) },
     policy: policyFacts(request.policy),
-    model: nameOf(model),
+    model: request.kind === 'verify' ? null : nameOf(model),
     sandbox:
       sandbox === null
         ? null

@@ -34,7 +34,7 @@ export interface Claim {
 export async function makeClaim(folder: string, text: ClaimText): Promise<string> {
   const token = randomBytes(12).toString('hex');
   for (;;) {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     try {
       await writeFile(join(folder, token), JSON.stringify(text), { mode: 0o600, flag: 'wx' });
       return token;
@@ -42,6 +42,15 @@ export async function makeClaim(folder: string, text: ClaimText): Promise<string
       // The holder before took its empty folder away in between.
       if (!hasCode(error, 'ENOENT')) throw error;
     }
+  }
+}
+
+/** Not `recursive`, which fails when the folder goes away in the middle. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
   }
 }
 

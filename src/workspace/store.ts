@@ -84,6 +84,7 @@ const renderConfig = (repository: Repository | null, settings: UserSettings): st
     `\tsparseCheckout = ${settings.sparse !== null}`,
     '[index]',
     '\tversion = 4',
+    '[core]', '\tsplitIndex = true',
     '\tsparse = false',
     ...(sha256 ? ['[extensions]', '\tobjectFormat = sha256'] : []),
     '',

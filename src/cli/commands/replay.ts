@@ -42,6 +42,7 @@ export const replayEvents: Handler = async (invocation) => {
   const drifts: string[] = [];
   const run = startRun(
     {
+      kind: 'agent',
       version,
       goal: started.goal.text,
       policy,

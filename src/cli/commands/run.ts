@@ -25,6 +25,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
   for (const [name, file] of Object.entries(files)) if (file !== null) await requireParentFolder(`--${name}`, file);
   return {
+    kind: 'agent',
     version,
     goal,
     policy,

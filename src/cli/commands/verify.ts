@@ -22,6 +22,7 @@ async function readJob({ options, io, version }: Invocation): Promise<Job> {
   const { policy, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
   const result = textOf(options, 'result');
   const request: RunRequest = {
+    kind: 'verify',
     version,
     goal: 'verify',
     policy: {
