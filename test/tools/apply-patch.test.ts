@@ -105,8 +105,16 @@ describe('apply_patch', () => {
     });
     const room = createRoom({ 'guard/a.txt': 'one\n', '.env': 'one\n', 'free.txt': 'one\n' }, { access });
     fs.symlinkSync('guard', path.join(room.dir, 'door'));
+    fs.symlinkSync('../free.txt', path.join(room.dir, 'guard/link'));
     const before = room.tree();
-    const names = ['guard/a.txt', './guard/../guard/a.txt', 'door/a.txt', path.join(room.dir, 'guard/a.txt'), '.env'];
+    const names = [
+      'guard/a.txt',
+      './guard/../guard/a.txt',
+      'guard/link',
+      'door/a.txt',
+      path.join(room.dir, 'guard/a.txt'),
+      '.env',
+    ];
     for (const name of names) {
       const outcome = await room.call(
         applyPatch,
