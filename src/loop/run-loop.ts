@@ -54,7 +54,7 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
       const stop = forbidden();
       if (stop !== null) return stop;
       for (const text of ports.takeSteering()) await ports.transcript.addUser(text, 'steer');
-      if (budget.isLastTurn() && budget.turns > 0) await ports.transcript.addUser(LAST_TURN, 'nudge');
+      if (budget.isLastTurn()) await ports.transcript.addUser(LAST_TURN, 'nudge');
       const end = await takeTurn(attempt);
       await budget.warn(ports.emit, ports.elapsedMs());
       if (end !== null) return end;

@@ -27,7 +27,10 @@ function policyView(loaded: LoadedPolicy): Record<string, unknown> {
 }
 
 const BESIDE: ReadonlyMap<string, string> = new Map([
-  ['workspace.protect', `in addition, unless \`!glob\` takes it out: the policy in use, ${BUILT_IN_PROTECT.join(', ')}`],
+  [
+    'workspace.protect',
+    `in addition, unless \`!glob\` takes it out: the policy in use, ${BUILT_IN_PROTECT.join(', ')}`,
+  ],
   ['workspace.tests', `\`default\` stands for: ${BUILT_IN_TESTS.join(' ')}`],
 ]);
 const KEYS: ReadonlySet<string> = new Set(POLICY_KEYS);
@@ -42,6 +45,9 @@ function renderMap(
     if (typeof value === 'object' && value !== null && !KEYS.has(path)) {
       out.lines.push(`${at.indent}${key}:`);
       renderMap(out, value, { indent: `${at.indent}  `, path });
+    } else if (path === 'limits.cost_usd' && !out.loaded.policy.limits.costIsExplicit) {
+      // stated, it would make an unknown price an error
+      out.lines.push(`${at.indent}# ${key}: ${flow(value)}  # default, where the price is known`);
     } else {
       out.lines.push(`${at.indent}${key}: ${flow(value)}  # ${oneLine(out.loaded.origins.get(path) ?? 'default')}`);
       const beside = BESIDE.get(path);
@@ -54,7 +60,13 @@ function renderMap(
 function flow(value: unknown): string {
   return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_./-]*$/.test(value) && !/^(?:true|false|null)$/i.test(value)
     ? value
-    : oneLine(JSON.stringify(value));
+    : JSON.stringify(value).replace(/[\p{C}\u2028\u2029]/gu, escaped);
+}
+
+/** What a terminal must not get, as YAML's double quotes write it: the value stays what it is. */
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 function oneLine(text: string): string {

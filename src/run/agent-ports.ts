@@ -84,10 +84,16 @@ function createToolPorts({ context, home }: AgentOptions): ToolPorts {
       return found === null ? null : { text: found.bytes.toString('utf8'), totalBytes: found.totalBytes };
     },
     access: (path) => ({
-      hidden: hides(path) !== null || context.mounts.alsoHidden.includes(resolve(workspace.root, path)),
+      hidden:
+        hides(path) !== null ||
+        context.mounts.alsoHidden.some((covered) => isWithin(covered, resolve(workspace.root, path))),
       protectedBy: protects(path),
     }),
   };
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
 }
 
 /** With an output schema, `finish` has to bring an output (or a text that is one). */

@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts';
-import type { EnvironmentRules, Policy } from '../policy/index.ts';
+import type { Secret } from '../events/index.ts';
+import type { EnvironmentRules, LoadedPolicy, Policy } from '../policy/index.ts';
 
 /** Set for every command; rules may override them. PATH, HOME and TMPDIR are the sandbox's. */
 const FIXED = { TERM: 'dumb', NO_COLOR: '1' };
@@ -31,4 +32,14 @@ export function refuseKeyInEnvironment(policy: Policy, keyNames: readonly string
     if (keyNames.includes(name))
       throw new UsageError(`env.pass: ${name} holds the model's key, which never reaches a command`);
   }
+}
+
+/** What only setup is given counts as secret: it is redacted wherever it turns up. */
+export function setupSecrets(request: { policy: LoadedPolicy; environment: NodeJS.ProcessEnv }): Secret[] {
+  const { setup, sandbox } = request.policy.policy;
+  const names = new Set(setup.flatMap((step) => step.env.pass).filter((name) => !sandbox.env.pass.includes(name)));
+  return [...names].flatMap((name) => {
+    const value = request.environment[name];
+    return value === undefined || value === '' ? [] : [{ name, value }];
+  });
 }

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunBlockedError } from '../errors.ts';
+import type { CheckResult } from '../events/index.ts';
 import { createMatcher } from '../policy/index.ts';
 import {
   type Baseline,
@@ -42,6 +43,8 @@ export interface JuryVerdict extends Verdict {
 export interface Jury {
   /** `limited`: a limit ended the agent, so only the deciding round runs. */
   judge(about: JudgedAttempt): Promise<JuryVerdict>;
+  /** How the checks stand by what was seen so far, for a run that ends without a verdict. */
+  standing(baseline: Baseline): readonly CheckResult[];
 }
 
 export interface JudgedAttempt {
@@ -98,6 +101,7 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
   }
 
   return {
+    standing: (baseline) => judge({ verify, baseline, rounds, tree: null, violations: [] }).checks,
     async judge(about) {
       const tree = await workspace.snapshot();
       const change = await workspace.diff(start, tree);

@@ -3,6 +3,7 @@ import type { LoadedPolicy } from '../policy/index.ts';
 import type { SandboxStatus } from '../sandbox/index.ts';
 import { createThreadSink } from '../thread/index.ts';
 import type { Holdouts } from '../verify/index.ts';
+import { setupSecrets } from './environment.ts';
 import { loadKeys, openFolder, openModel, openSandbox, openThread } from './open-parts.ts';
 import type { RunRequest } from './request.ts';
 import type { RunContext } from './run-context.ts';
@@ -47,7 +48,7 @@ export async function prepare(request: RunRequest, session: Session): Promise<Pr
     for (const step of closers.toReversed()) await step();
   };
   const keys = await outcomeOf(loadKeys(request));
-  const redactor = createRedactor(openedOf(keys)?.secrets ?? []);
+  const redactor = createRedactor([...(openedOf(keys)?.secrets ?? []), ...setupSecrets(request)]);
   const thread = await outcomeOf(openThread(request, redactor, closers));
   session.open(redactor, thread.ok ? [createThreadSink(thread.value)] : []);
 

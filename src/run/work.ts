@@ -26,6 +26,9 @@ export interface Worked {
   toolCalls: number;
 }
 
+/** Share of a limit at which its use is told. */
+const WARN_AT = 0.8;
+
 const NOTHING: Omit<Worked, 'conclusion'> = {
   denials: [],
   usage: NO_USAGE,
@@ -139,9 +142,17 @@ async function runAttempts({
 }: AttemptsSite): Promise<{ conclusion: Conclusion; attempts: number }> {
   const { limits, verify } = context.policy;
   let violation: Conclusion | null = null;
+  let warned = false;
   for (let attempt = 1; ; attempt++) {
+    if (attempt > 1 && attempt >= WARN_AT * limits.attempts && !warned) {
+      warned = true;
+      await context.emit({ type: 'limit.warned', limit: 'attempts', used: attempt, max: limits.attempts });
+    }
     const end = await loop.run(attempt);
-    const over = (conclusion: Conclusion) => ({ conclusion, attempts: attempt - 1 });
+    const over = (conclusion: Conclusion) => ({
+      conclusion: conclusion.checks.length > 0 ? conclusion : { ...conclusion, checks: jury.standing(baseline) },
+      attempts: attempt - 1,
+    });
     const final = endsWithoutVerdict(end);
     // What is known of the final tree stands, whatever became of the model after it was told.
     if (final?.outcome === 'model_failed' && violation !== null)

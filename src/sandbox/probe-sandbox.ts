@@ -1,5 +1,4 @@
-import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import type { SandboxPolicy } from '../policy/index.ts';
 import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
 import { findCgroupHome } from './cgroup.ts';
@@ -7,6 +6,7 @@ import { type CommandUser, commandUsers } from './command-user.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
 import { createOutputPipes } from './output-pipes.ts';
 import { judgeProbe, PROBE_SCRIPT } from './probe-script.ts';
+import { findRootOnly } from './root-only.ts';
 import type { Mount, Sandbox, SandboxProbe, SandboxStatus } from './sandbox.ts';
 import { accountOverlays, createScratch } from './scratch.ts';
 import { createSeccompFilter, type FilterArch, isFilterArch } from './seccomp-filter.ts';
@@ -117,7 +117,7 @@ async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before 
       user,
       view,
       overlays: accountOverlays(scratch, user),
-      masked: user.kind === 'root' ? rootOnly('/etc') : [],
+      masked: user.kind === 'root' ? findRootOnly('/etc') : [],
       bounds: { memoryBytes, processes, fileSizeBytes },
       readOnly: policy.mode === 'read-only',
       scratch,
@@ -166,28 +166,6 @@ function describeUser(user: CommandUser, boundsProcesses: boolean): string {
     case 'root':
       return `bubblewrap works here, but only as uid 0 without capabilities: files of root can be read where they are visible${boundsProcesses ? '' : ', and the number of processes is not bounded'}.`;
   }
-}
-
-/** Bound of the walk; a machine's /etc has a few thousand entries. */
-const MAX_ENTRIES = 20_000;
-
-/** What only root may read, for commands that have root's uid. */
-function rootOnly(folder: string): { path: string; shape: 'file' | 'folder' }[] {
-  const found: { path: string; shape: 'file' | 'folder' }[] = [];
-  const open = [folder];
-  for (let count = 0; open.length > 0 && count < MAX_ENTRIES; ) {
-    const at = open.pop() ?? folder;
-    for (const name of readdirSync(at)) {
-      count++;
-      const file = path.join(at, name);
-      const stat = lstatSync(file);
-      if (stat.isSymbolicLink()) continue;
-      if (stat.isDirectory() && (stat.mode & 0o005) === 0o005) open.push(file);
-      else if (stat.isDirectory()) found.push({ path: file, shape: 'folder' });
-      else if ((stat.mode & 0o004) === 0) found.push({ path: file, shape: 'file' });
-    }
-  }
-  return found;
 }
 
 function unfenced({ env, policy }: ProbeOptions, why: Pick<SandboxStatus, 'tier' | 'reason'>): SandboxProbe {

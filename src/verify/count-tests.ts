@@ -32,8 +32,8 @@ import { createTapTally } from './tap-tally.ts';
 const LINE_MAX = 65_536;
 /** What task runners put before a line: `web:test: `, `packages/a test: `, `api-1 | `. */
 const PREFIX = /^[\w@./:-]{0,199}[\w@./-](?: [\w:-]{1,100})?(?::| \|) ?(?= *\S)/;
-/** Any line that a tally may take has a digit, begins with a known mark, or is one of a few sentences. Most lines stop here. */
-const INTERESTING = /\d|^[=_{<!]|^\s*<|ok - | > |No test|no tests/;
+/** A word or mark that every line has which a tally may take. Most lines stop here. */
+const INTERESTING = /test|pass|fail|ok|skip|cancel|run|error|example|deselected|"Action"|TAP|<|\d\.\.\d/i;
 
 export interface TestCounter {
   write(chunk: Buffer): void;

@@ -148,6 +148,14 @@ describe('write_file', () => {
     expect([room.tree(), fs.readdirSync(outside)]).toEqual([before, []]);
   });
 
+  test('takes a protected link for protected, wherever it leads', async () => {
+    const access = (name: string) => ({ hidden: false, protectedBy: name.startsWith('guard/') ? 'guard/**' : null });
+    const room = createRoom({ 'free.txt': 'a', 'guard/a': 'a' }, { access });
+    fs.symlinkSync('../free.txt', path.join(room.dir, 'guard/link'));
+    const outcome = await room.call(writeFile, { path: 'guard/link', content: 'x' });
+    expect([outcome.status, room.tree()['free.txt']]).toEqual(['declined', 'a']);
+  });
+
   test('does nothing when the run is ending', async () => {
     const room = createRoom();
     const outcome = await room.call(writeFile, { path: 'a', content: 'a' }, AbortSignal.abort());

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { BUILT_IN_PROTECT, loadPolicy } from '../../src/policy/index.ts';
+import { loadText, textSource, usageErrorOf } from './policy-of.ts';
+
+const under = (floor: string, own: string) =>
+  loadPolicy(textSource(`version: 1\n${own}\n`), { floor: textSource(`version: 1\n${floor}\n`, 'floor.yml') });
+
+test.each<[floor: string, own: string]>([
+  ['limits: {turns: 10}', 'limits: {turns: 11}'],
+  ['limits: {cost_usd: 1}', 'limits: {cost_usd: 2}'],
+  ['workspace: {write: [src/**]}', 'workspace: {write: [src/**, docs/**]}'],
+  ['workspace: {protect: [deploy/**]}', 'workspace: {protect: ["!deploy/**"]}'],
+  ['workspace: {hide: [keys/**]}', 'workspace: {hide: [.env]}'],
+  ['workspace: {hide: [keys/**]}', 'workspace: {hide: [keys/**, "!keys/a"]}'],
+  ['workspace: {tests: [default]}', 'workspace: {tests: []}'],
+  ['workspace: {dependencies: deny}', 'workspace: {dependencies: report}'],
+  ['workspace: {on_failure: restore}', 'workspace: {on_failure: keep}'],
+  ['sandbox: {mode: workspace-write}', 'sandbox: {mode: "off"}'],
+  ['sandbox: {require: bubblewrap}', 'sandbox: {require: landlock}'],
+  ['sandbox: {network: none}', 'sandbox: {network: {allow: [a.example]}}'],
+  ['sandbox: {network: none}', 'verify: {checks: [{name: a, run: b, network: {allow: [a.example]}}]}'],
+  ['sandbox: {env: {pass: []}}', 'sandbox: {env: {pass: [TOKEN]}}'],
+  ['sandbox: {readable: []}', 'sandbox: {readable: [/opt]}'],
+  ['sandbox: {memory: 1GiB}', 'sandbox: {memory: 2GiB}'],
+  ['commands: {default: deny}', 'commands: {default: allow}'],
+  ['commands: {allow: [make]}', 'commands: {allow: [make, curl]}'],
+  ['approvals: deny', 'approvals: suspend'],
+  ['setup: []', 'setup: [{run: x, env: {pass: [TOKEN]}}]'],
+  ['verify: {checks: [{name: a, run: b}]}', 'verify: {checks: [{name: a, run: "true"}]}'],
+  ['verify: {require: fixed}', 'verify: {require: kept}'],
+  ['verify: {clean_room: {pristine_tests: true}}', 'verify: {clean_room: {pristine_tests: false}}'],
+  ['verify: {clean_room: {carry: []}}', 'verify: {clean_room: {carry: [dist]}}'],
+  ['verify: {flaky_retries: 0}', 'verify: {flaky_retries: 1}'],
+  ['tools: {enable: []}', 'tools: {enable: [write_file]}'],
+  ['services: []', 'services: [{name: a, run: b, ready: c}]'],
+  ['mcp: {}', 'mcp: {a: {command: b}}'],
+  ['plugins: []', 'plugins: [a]'],
+  ['model: {provider: openai, name: x}', 'model: {provider: anthropic, name: x}'],
+])('under the floor `%s`, `%s` is an error with both places', async (floor, own) => {
+  const error = await usageErrorOf(() => under(floor, own));
+  expect(error.code).toBe('policy_floor');
+  expect(error.message).toMatch(/^p\.yml(?::2:\d+| \(default\)): `[a-z_.]+` is looser than .* floor\.yml:2:\d+; /);
+  await under(own, own);
+});
+
+test('what the repository does not state takes the stricter of default and floor', async () => {
+  const { policy, origins, floorSha256 } = await under(
+    'limits: {turns: 10, tokens: 9000000}\nsandbox: {mode: read-only}\ncommands: {deny: [git push]}\nworkspace: {hide: [keys], protect: [deploy]}',
+    'limits: {attempts: 2}',
+  );
+  expect([policy.limits.turns, policy.limits.tokens, policy.limits.attempts]).toEqual([10, 2_000_000, 2]);
+  expect([policy.sandbox.mode, policy.commands.deny]).toEqual(['read-only', ['git push']]);
+  expect(policy.workspace.hide).toEqual(expect.arrayContaining(['.env', 'keys']));
+  expect(policy.workspace.protect).toEqual([...BUILT_IN_PROTECT, 'deploy']);
+  expect([origins.get('limits.turns'), origins.get('limits.tokens'), origins.get('limits.attempts')]).toEqual([
+    'floor',
+    'default',
+    'p.yml:2:10',
+  ]);
+  expect(floorSha256).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('lists that forbid and checks are joined', async () => {
+  const { policy } = await under(
+    'commands: {deny: [git push]}\nverify: {checks: [{name: a, run: b}]}\ntools: {disable: [search]}',
+    'commands: {deny: [make, git push]}\nverify: {checks: [{name: c, run: d}]}\ntools: {disable: [shell]}',
+  );
+  expect(policy.commands.deny).toEqual(['git push', 'make']);
+  expect(policy.verify.checks.map(({ name }) => name)).toEqual(['a', 'c']);
+  expect(new Set(policy.tools.disable)).toEqual(new Set(['search', 'shell']));
+});
+
+test('a floor that states nothing changes nothing but the digest', async () => {
+  const own = await loadText('version: 1\nsandbox: {mode: "off"}\n\n'.slice(0, -1));
+  const both = await under('', 'sandbox: {mode: "off"}');
+  expect(both.policy).toEqual(own.policy);
+});
+
+test('every conflict is named', async () => {
+  const error = await usageErrorOf(() => under('limits: {turns: 1, attempts: 1}', 'limits: {turns: 2, attempts: 2}'));
+  expect(error.message.split('\n')).toHaveLength(2);
+  expect(error.position).toEqual({ file: 'p.yml', line: 2, column: 10 });
+});
