@@ -30,7 +30,10 @@ export type RuleMatch = 'yes' | 'maybe' | 'no';
  */
 export function matchRule(rule: CommandRule, words: readonly ShellWord[]): RuleMatch {
   const [name = '', ...rest] = rule.words;
-  const named = matchName(name, words[0]);
+  const [first] = words;
+  // it may become the whole command
+  if (first?.known === false && first.splits) return 'maybe';
+  const named = matchName(name, first);
   if (named === 'no') return 'no';
   const positional = rest.filter((word) => !isOption(word));
   const options = rest.filter(isOption);
@@ -57,7 +60,7 @@ function matchName(wanted: string, word: ShellWord | undefined): RuleMatch {
   if (word === undefined) return 'no';
   const last = (text: string) => (wanted.includes('/') ? text : text.slice(text.lastIndexOf('/') + 1));
   if (word.known) return matchText(wanted, last(word.text)) || matchText(wanted, word.text) ? 'yes' : 'no';
-  if (word.splits || wanted.includes('*')) return 'maybe';
+  if (wanted.includes('*')) return 'maybe';
   return last(word.suffix) !== word.suffix
     ? last(word.suffix) === wanted
       ? 'yes'

@@ -17,7 +17,7 @@ export interface ScriptViews {
 
 const MAX_SCRIPT_LENGTH = 1024 * 1024;
 const MAX_DEPTH = 12;
-const MAX_VIEWS = 20_000;
+const MAX_VIEWS = 5000;
 
 interface Source {
   text: string;
@@ -44,7 +44,8 @@ export function viewCommands(script: string): ScriptViews {
       judged,
       depth,
     }));
-    for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    // the list grows while it is walked
+    for (const next of open) {
       const unwrapped = unwrapCommand(next.command);
       views.push({ words: next.command.words, judged: next.judged && !unwrapped.transparent });
       if (unwrapped.fault !== null) faults.add(unwrapped.fault);
@@ -52,7 +53,10 @@ export function viewCommands(script: string): ScriptViews {
       for (const { text, more: followed } of unwrapped.scripts) sources.push({ text, more: followed, ...inner });
       if (next.depth >= MAX_DEPTH && unwrapped.commands.length > 0) faults.add('the command is too deep to be judged');
       else open.push(...unwrapped.commands.map((words) => ({ command: innerCommand(words, next.command), ...inner })));
-      if (views.length > MAX_VIEWS) break;
+      if (views.length > MAX_VIEWS) {
+        faults.add('the command runs too many others to be judged');
+        break;
+      }
     }
   }
   return { views, faults: [...faults] };

@@ -31,6 +31,7 @@ export function innerCommands(words: readonly ShellWord[], form: WrapperForm): r
     }
     const text = word.known ? word.text : word.prefix;
     if (text === '--') found.push(afterOperands(words.slice(at + 1), form));
+    else if (form.assignments === true && isAssignment(word)) open.push(at + 1);
     else if (!text.startsWith('-') || text === '-') found.push(afterOperands(words.slice(at), form));
     else {
       const kind = optionKind(text, { values, flags, idle });

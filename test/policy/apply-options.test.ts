@@ -80,7 +80,7 @@ test("a model of the same provider keeps address and key, not the other model's 
   expect([origins.get('model.name'), origins.get('model.price'), origins.get('model.base_url')]).toEqual([
     'option --model',
     'default',
-    'p.yml:2:55',
+    'p.yml:2:56',
   ]);
   expect(applyOptions(loaded, { model: option('model', 'openai/own') }).policy).toEqual(loaded.policy);
 });

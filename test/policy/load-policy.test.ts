@@ -50,7 +50,7 @@ test.each<[what: string, text: string, at: string, says: string]>([
   [
     'two checks of one name',
     'version: 1\nverify: {checks: [{name: a, run: x},\n {name: a, run: y}]}\n',
-    '2:1',
+    '3:9',
     'earlier check',
   ],
   ['a glob that leaves', 'version: 1\nworkspace: {write: [a/../../b]}\n', '2:21', 'leaves the repository'],
@@ -58,7 +58,7 @@ test.each<[what: string, text: string, at: string, says: string]>([
   [
     'a pattern that RE2 lacks',
     'version: 1\nverify: {checks: [{name: a, run: b, expect: {matches: "(?=x)"}}]}\n',
-    '2:56',
+    '2:55',
     'RE2',
   ],
   ['an unknown alias', 'version: 1\nlimits: *none\n', '2:9', ''],
@@ -66,7 +66,7 @@ test.each<[what: string, text: string, at: string, says: string]>([
   [
     'two sources of the key',
     'version: 1\nmodel: {provider: openai, name: x, api_key_env: A, api_key_fd: 3}\n',
-    '2:65',
+    '2:64',
     'one source of the key',
   ],
   ['soften_at above compact_at', 'version: 1\ncontext: {soften_at: 0.9}\n', '2:22', 'not to be above `compact_at`'],
@@ -201,11 +201,11 @@ test('the whole documented file is taken, and its keys that this version lacks a
     { from: 'more', to: 'more' },
   ]);
   expect(unsupportedKeys(loaded).map(({ key, position }) => `${key} ${position}`)).toEqual([
-    'sandbox.network p.yml:11:53',
-    'sandbox.services p.yml:11:225',
-    'services p.yml:16:1',
-    'mcp p.yml:27:1',
-    'plugins p.yml:28:1',
+    'sandbox.network p.yml:12:49',
+    'sandbox.services p.yml:12:191',
+    'services p.yml:17:1',
+    'mcp p.yml:28:1',
+    'plugins p.yml:29:1',
   ]);
 });
 

@@ -14,7 +14,7 @@ test.each([
     'words that YAML could read otherwise',
     'version: 1\nsandbox: {env: {set: {A: "null", B: "1", C: "true", D: "", E: "# x"}}}\n',
   ],
-  ['hidden characters', 'version: 1\nplugins: ["a\\u200Bb", "a\\U000F0000", "\\u2028", "\\x7f", "\\t\\e"]\n'],
+  ['hidden characters', 'version: 1\nplugins: ["a\\u200Bb", "a\\U000F0000", "a\\u2028b", "\\x7f", "\\t\\e"]\n'],
 ])('%s, rendered as text, is a file that means the same', async (_, text) => {
   const loaded = await loadText(text);
   const rendered = renderPolicy(loaded);
@@ -35,7 +35,7 @@ test('every value stands with its source', async () => {
     expect.arrayContaining([
       '  turns: 3  # p.yml:2:10',
       '  attempts: 1  # environment BELAY_ATTEMPTS',
-      '  wall_time: "30m"  # default'.replaceAll('"', '"'),
+      '  wall_time: "30m"  # default',
       '  # cost_usd: 5  # default, where the price is known',
     ]),
   );
@@ -60,6 +60,6 @@ test('any text of a command or a variable survives', async () => {
         expect((await loadText(renderPolicy(loaded))).policy).toEqual(loaded.policy);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
