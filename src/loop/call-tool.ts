@@ -1,6 +1,6 @@
 import type { Denial, Item, ItemStatus, Omission } from '../events/index.ts';
 import type { ToolCallPart, ToolResultPart } from '../model/index.ts';
-import { type Finish, parseCall, type Tool, type ToolDetail } from '../tools/index.ts';
+import { type Finish, parseCall, type Tool, type ToolDetail, type ToolOutcome } from '../tools/index.ts';
 import { createCallOutput } from './call-output.ts';
 import type { ActionDecision, LoopPorts } from './ports.ts';
 
@@ -89,9 +89,17 @@ export async function callTool(
       text: text === '' ? '(no output)' : text,
       isError: outcome.status !== 'completed',
     },
-    denial: null,
+    denial: denialOf(call.part.name, outcome),
     mayHaveChanged: !call.tool.readOnly,
   };
+}
+
+/** A tool may find out only while it works that the policy forbids the call (a link into a protected folder). */
+function denialOf(name: string, outcome: ToolOutcome): Denial | null {
+  const { status, detail } = outcome;
+  if (status !== 'declined' || !('error' in detail) || detail.error === null) return null;
+  const paths = detail.type === 'file_change' ? detail.changes.map((change) => change.path).join(', ') : detail.summary;
+  return { action: `${name} ${paths}`, rule: 'workspace', reason: detail.error };
 }
 
 function withOutput(item: Item, bounded: { text: string; omission: Omission | null; outputId: string | null }): Item {

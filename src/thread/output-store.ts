@@ -95,9 +95,7 @@ function createOutputWriter(options: {
   async function store(bytes: Buffer): Promise<void> {
     hash.update(bytes);
     output.totalBytes += bytes.length;
-    // An output that lost a part keeps nothing behind it: what is stored is always its beginning.
-    const isWhole = output.storedBytes === output.totalBytes - bytes.length;
-    const kept = bytes.subarray(0, isWhole ? room.left : 0);
+    const kept = bytes.subarray(0, room.left);
     if (kept.length === 0) return;
     room.left -= kept.length;
     try {
@@ -106,6 +104,7 @@ function createOutputWriter(options: {
       output.storedBytes += kept.length;
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && NO_ROOM.includes(String(error.code)))) throw error;
+      // For good: what is stored of an output is always its beginning.
       room.left = 0;
     }
   }

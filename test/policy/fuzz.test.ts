@@ -76,7 +76,7 @@ test('any text is a policy, or a UsageError with a position inside the text', { 
   let taken = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.oneof({ weight: 2, arbitrary: almostPolicy }, { weight: 3, arbitrary: shortPolicy }, anyText, anyBytes),
+      fc.oneof(almostPolicy, { weight: 4, arbitrary: shortPolicy }, anyText, anyBytes),
       async (content) => {
         const bytes = Buffer.from(content);
         try {
@@ -95,9 +95,9 @@ test('any text is a policy, or a UsageError with a position inside the text', { 
         }
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: 1000 },
   );
-  expect(taken).toBeGreaterThan(20);
+  expect(taken).toBeGreaterThan(5);
 });
 
 const segment = fc.constantFrom(
@@ -144,7 +144,7 @@ test('globs never throw, name the entry that decided, take in what is below, and
       if (entry !== null) expect(createMatcher([...globs, `!${entry}`])(at)).toBeNull();
       expect(createMatcher([...globs, '**'])(at)).toBe('**');
     }),
-    { numRuns: 3500 },
+    { numRuns: 6000 },
   );
 });
 
@@ -240,7 +240,7 @@ test('decide never throws, and neither a further rule nor a stricter default loo
       expect(strictness(text, { ...commands, allow: [...commands.allow, further] })).toBeLessThanOrEqual(before);
       expect(strictness(text, { ...commands, default: 'deny' })).toBeGreaterThanOrEqual(before);
     }),
-    { numRuns: 3000 },
+    { numRuns: 2500 },
   );
 });
 
