@@ -59,7 +59,7 @@ function build(root) {
   ];
   const newest = Math.max(...sources.map((path) => newestIn(join(root, path))));
   if (modified(join(root, 'dist/cli.js')) >= newest) return null;
-  return step('building (node scripts/build.mjs)', [process.execPath, 'scripts/build.mjs'], root);
+  return step('building (node scripts/build.mjs)', [process.execPath, 'scripts/build.mjs', '--no-types'], root);
 }
 
 function installPrograms() {

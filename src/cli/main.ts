@@ -70,6 +70,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       },
     );
   }
+  // A reader that went away (`| head`) is told to whoever writes; without a listener it would end the process with a stack trace.
+  for (const stream of [io.stdout, io.stderr]) stream.on('error', () => undefined);
   try {
     const name = argv.find((word) => !word.startsWith('-'));
     if (name !== undefined && LATER.has(name)) throw new UsageError(`belay ${name} is not in this version`);

@@ -12,7 +12,7 @@ export interface Attempt {
 const NUMBERS =
   process.arch === 'x64' ? { keyctl: 250, ptrace: 101, vmReadv: 310 } : { keyctl: 219, ptrace: 117, vmReadv: 270 };
 const connectTo = (address: string): string =>
-  `perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0) and connect($s, sockaddr_un(${address})) and print "breached\\n"'`;
+  `perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); connect($s, sockaddr_un(${address})) and print "breached\\n"'`;
 const anyone = (name: string, script: string): Attempt => ({ name, script, control: 'anyone' });
 const onlyRoot = (name: string, script: string): Attempt => ({ name, script, control: 'root' });
 const uncontrolled = (name: string, script: string, none: string): Attempt => ({ name, script, control: { none } });
