@@ -174,7 +174,7 @@ describe('redactStream', () => {
   it('keeps nothing of a run of finds that does not end', () => {
     const redacting = createRedactor([{ name: 'KEY', value: 'aaaaaa' }]).redactStream();
     const chunk = Buffer.alloc(65_536, 'a');
-    for (let i = 0; i < 200; i++) expect(redacting.push(chunk).length).toBe(0);
+    for (let i = 0; i < 40; i++) expect(redacting.push(chunk).length).toBe(0);
     expect(redacting.end().toString()).toBe('[redacted:KEY]');
   });
 });

@@ -115,7 +115,7 @@ describe('acquireLock', () => {
     let holders = 0;
     let taken = 0;
     const comeAndGo = async (seed: number) => {
-      for (let round = 0; round < 30; round++) {
+      for (let round = 0; round < 15; round++) {
         for (let step = 0; step < (seed * round) % 11; step++) await new Promise(setImmediate);
         const outcome = await acquireLock({ path, owner: String(seed) });
         if (outcome.kind === 'held') continue;
