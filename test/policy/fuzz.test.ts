@@ -95,7 +95,7 @@ test('any text is a policy, or a UsageError with a position inside the text', { 
         }
       },
     ),
-    { numRuns: 700 },
+    { numRuns: 10_000 },
   );
   expect(taken).toBeGreaterThan(5);
 });
@@ -230,13 +230,15 @@ const rules = fc.record({
 const strictness = (text: string, commands: Policy['commands']) =>
   ['allow', 'ask', 'deny'].indexOf(decide({ kind: 'command', command: text }, { ...policy, commands }).decision);
 
-test('decide never throws, and neither a further rule nor a stricter default loosens', () => {
+test('decide never throws, and neither a further rule of deny or ask nor a stricter default loosens', () => {
   fc.assert(
     fc.property(script, rules, rule, (text, commands, further) => {
       const before = strictness(text, commands);
       expect(before).toBeGreaterThanOrEqual(0);
       expect(strictness(text, { ...commands, deny: [...commands.deny, further] })).toBeGreaterThanOrEqual(before);
-      expect(strictness(text, { ...commands, ask: [...commands.ask, further] })).toBeGreaterThanOrEqual(before);
+      // Under a default of `deny` a rule of `ask` is what lets a person decide.
+      if (commands.default !== 'deny')
+        expect(strictness(text, { ...commands, ask: [...commands.ask, further] })).toBeGreaterThanOrEqual(before);
       expect(strictness(text, { ...commands, allow: [...commands.allow, further] })).toBeLessThanOrEqual(before);
       expect(strictness(text, { ...commands, default: 'deny' })).toBeGreaterThanOrEqual(before);
     }),
