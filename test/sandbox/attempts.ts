@@ -11,8 +11,6 @@ export interface Attempt {
 
 const NUMBERS =
   process.arch === 'x64' ? { keyctl: 250, ptrace: 101, vmReadv: 310 } : { keyctl: 219, ptrace: 117, vmReadv: 270 };
-const connectTo = (address: string): string =>
-  `perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); connect($s, sockaddr_un(${address})) and print "breached\\n"'`;
 const anyone = (name: string, script: string): Attempt => ({ name, script, control: 'anyone' });
 const onlyRoot = (name: string, script: string): Attempt => ({ name, script, control: 'root' });
 const uncontrolled = (name: string, script: string, none: string): Attempt => ({ name, script, control: { none } });
@@ -36,8 +34,15 @@ export const ATTEMPTS: readonly Attempt[] = [
     "tr '\\0' ' ' < /proc/$HARNESS/cmdline | grep -q harness.ts && echo breached",
   ),
   anyone('signal the harness', 'kill -URG "$HARNESS" && echo breached'),
-  anyone('reach a socket outside', connectTo('$ENV{SOCKET}')),
-  anyone('reach an abstract socket', connectTo('"\\0$ENV{ABSTRACT}"')),
+  anyone(
+    'reach a socket outside',
+    `perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); connect($s, sockaddr_un($ENV{SOCKET})) and print "breached\\n"'`,
+  ),
+  // Node pads such a name to its full length: only Node finds it again.
+  anyone(
+    'reach an abstract socket',
+    `node -e "require('net').connect('\\0' + process.env.ABSTRACT).on('connect',()=>{console.log('breached');process.exit()}).on('error',()=>process.exit())"`,
+  ),
   anyone("reach a service on the host's loopback", 'exec 3<>"/dev/tcp/127.0.0.1/$PORT" && echo breached'),
   anyone('make a user namespace', 'unshare -U true && echo breached'),
   anyone('read a kernel keyring', `perl -e 'exit(syscall(${NUMBERS.keyctl}, 0, -3, 0) < 0)' && echo breached`),
