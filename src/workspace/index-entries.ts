@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { rm } from 'node:fs/promises';
 import { type Git, gitFailure, splitNul } from './git.ts';
 import type { Store } from './store.ts';
@@ -12,6 +13,7 @@ export interface IndexFacts {
 }
 
 const SUBMODULE = '160000';
+const PLAIN_FILE = 'H 100';
 
 /**
  * Makes the copied index fit for us: what it marks as `assume unchanged` is looked at again, and one that this git cannot read gives
@@ -28,21 +30,29 @@ export const prepareIndex = async (git: Git, store: Store, head: string | null):
   }
   const submodules: string[] = [];
   const absent: string[] = [];
-  const unwatched: Buffer[] = [];
+  const unwatched: string[] = [];
   let entries = 0;
-  for (const entry of splitNul(listed.stdout)) {
-    const tab = entry.indexOf(9);
-    const [tag = '', mode] = entry.toString('latin1', 0, tab).split(' ');
-    const path = entry.subarray(tab + 1);
+  // One text for all: 100,000 small buffers would cost as much as git itself.
+  const text = isUtf8(listed.stdout)
+    ? listed.stdout.toString('utf8')
+    : splitNul(listed.stdout).map(textPath).join('\0');
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\0', start);
+    const isPlain = text.startsWith(PLAIN_FILE, start);
+    if (!isPlain) {
+      const tab = text.indexOf('\t', start);
+      const [tag = '', mode] = text.slice(start, tab).split(' ');
+      const path = text.slice(tab + 1, end);
+      if (mode === SUBMODULE) submodules.push(path);
+      // `S`: skip-worktree; a small letter: assume-unchanged as well.
+      if (tag.toUpperCase() === 'S') absent.push(path);
+      if (tag !== tag.toUpperCase()) unwatched.push(path);
+    }
     entries += 1;
-    const name = textPath(path);
-    if (mode === SUBMODULE) submodules.push(name);
-    // `S`: skip-worktree; a small letter: assume-unchanged as well.
-    if (tag.toUpperCase() === 'S') absent.push(name);
-    if (tag !== tag.toUpperCase()) unwatched.push(path);
+    start = end + 1;
   }
   if (unwatched.length > 0) {
-    const stdin = Buffer.concat(unwatched.flatMap((path) => [path, Buffer.from([0])]));
+    const stdin = unwatched.map((path) => `${path}\0`).join('');
     await git.run(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { stdin });
   }
   return { submodules, absent, entries };

@@ -8,7 +8,7 @@ import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
 import { layOut, provePatch, transplant } from './scratch-index.ts';
 import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
-import { createStore, type Store } from './store.ts';
+import { createStore, type Store, tuneStore } from './store.ts';
 import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { diffTrees, entryChanges } from './tree-diff.ts';
 import { readBlob, resolveCommit, treeEntries } from './tree-reader.ts';
@@ -26,8 +26,6 @@ export interface OpenWorkspaceOptions {
   path?: string;
 }
 
-/** From here on the untracked cache pays; below, each folder is simply listed again. */
-const MANY_ENTRIES = 10_000;
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Opens the folder under work and takes the start snapshot. Rejects with a `UsageError` for a folder that belay cannot work in. */
@@ -42,13 +40,13 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
     GIT_INDEX_FILE: store.indexFile,
   });
   const index = await prepareIndex(git, store, location.repository?.head?.tree ?? null);
+  await tuneStore(store, index.entries);
   const earlier = options.resumed === true ? await loadStartFacts(storeDir) : null;
-  const scan = await scanWorkTree(git, { untrackedCache: false, ignored: true });
+  const scan = await scanWorkTree(git, { ignored: true });
   const pinned = new Set(earlier?.pinned ?? scan.ignored);
   const site: SnapshotSite = {
     git,
     root,
-    untrackedCache: index.entries > MANY_ENTRIES,
     zeroOid: '0'.repeat(location.repository?.objectFormat === 'sha256' ? 64 : 40),
     pinned,
   };
@@ -171,7 +169,7 @@ const createWorkspace = (opened: Opened & { storeDir: string; start: StartFacts;
     proves: (patch, tree, base) => provePatch(git, store, { patch, tree, base: base ?? start.base.tree }),
     ignoredPaths: () =>
       inTurn(async () => {
-        const { ignored } = await scanWorkTree(git, { untrackedCache: false, ignored: true });
+        const { ignored } = await scanWorkTree(git, { ignored: true });
         for (const path of ignored) opened.pinned.add(path);
         await writeStartFacts(opened.storeDir, { ...start, pinned: [...opened.pinned] });
         return ignored;

@@ -5,7 +5,7 @@ import { UsageError } from '../errors.ts';
 import { hasCode } from './has-code.ts';
 import { placeFile, removeEntry } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
-import { layOut } from './scratch-index.ts';
+import { stageEntries } from './scratch-index.ts';
 import type { StartFacts } from './start-facts.ts';
 import type { Store } from './store.ts';
 import { type Snapshot, type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
@@ -42,7 +42,7 @@ export const restoreTree = async (site: RestoreSite, tree: TreeId, last: TreeId 
       return { files: changed.size, snapshot };
     }
     for (const path of planted) await removeEntry(join(site.root, path));
-    await putBack(site, tree, changes);
+    await putBack(site, changes);
     for (const path of [...planted, ...changes.map((change) => change.path)]) changed.add(path);
   }
   throw new UsageError(
@@ -53,12 +53,13 @@ export const restoreTree = async (site: RestoreSite, tree: TreeId, last: TreeId 
   );
 };
 
-const putBack = async (site: RestoreSite, tree: TreeId, changes: readonly TreeEntryChange[]): Promise<void> => {
+const putBack = async (site: RestoreSite, changes: readonly TreeEntryChange[]): Promise<void> => {
   const stage = join(site.store.scratch, `stage-${randomUUID()}`);
   await mkdir(stage, { recursive: true });
   try {
     const wanted = changes.filter((change) => change.to !== null);
-    await layOut(site.git, site.store, { tree, dir: stage, only: wanted.map((change) => change.path) });
+    const entries = wanted.flatMap(({ path, to }) => (to === null ? [] : [{ ...to, path }]));
+    await stageEntries(site.git, site.store, { entries, dir: stage });
     const owner = await ownerToGive(site.root);
     const removed = changes.filter((change) => change.to === null);
     for (const { path } of removed) await removeEntry(join(site.root, path));
@@ -114,7 +115,7 @@ const snapshotDespiteModes = async (site: RestoreSite, last: TreeId | null): Pro
       const repaired = await Promise.all(folders.map((folder) => allow(join(site.root, folder), 0o700)));
       if (!repaired.includes(true)) break;
     }
-    const { touched, untracked } = await scanWorkTree(site.git, site);
+    const { touched, untracked } = await scanWorkTree(site.git);
     for (const path of [...touched, ...untracked]) await allow(join(site.root, path), 0o600);
     return takeSnapshot(site, last);
   }

@@ -19,25 +19,11 @@ export interface Scan {
  * `--ignore-submodules=all` is a wall: without it git runs `git status` inside of each submodule, under that repository's own
  * configuration (whose fsmonitor is a program).
  */
-export const scanWorkTree = async (
-  git: Git,
-  options: { untrackedCache: boolean; ignored?: boolean },
-): Promise<Scan> => {
-  const args = [
-    ...['-c', `core.untrackedCache=${options.untrackedCache}`],
-    ...[
-      'status',
-      '--porcelain=v2',
-      '-z',
-      '--untracked-files=all',
-      '--no-renames',
-      '--ignore-submodules=all',
-      '--no-ahead-behind',
-    ],
-    ...(options.ignored === true ? ['--ignored=matching'] : []),
-  ];
+export const scanWorkTree = async (git: Git, options: { ignored?: boolean } = {}): Promise<Scan> => {
+  const how = ['--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=all'];
+  const args = ['status', ...how, ...(options.ignored === true ? ['--ignored=matching'] : [])];
   const result = await git.call(args);
-  if (result.code !== 0) throw gitFailure(['status'], result);
+  if (result.code !== 0) throw gitFailure(args, result);
   const touched: string[] = [];
   const untracked: string[] = [];
   const nested: string[] = [];

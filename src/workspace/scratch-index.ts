@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Git } from './git.ts';
+import { type Git, gitFailure, splitNul } from './git.ts';
+import { firstMissing, missingObject } from './missing-object.ts';
 import type { Store } from './store.ts';
 import { isPinned } from './take-snapshot.ts';
-import { objectId, treeEntries } from './tree-reader.ts';
+import { objectId, type TreeEntry, treeEntries } from './tree-reader.ts';
 import type { TreeId } from './workspace.ts';
 
 /** Runs `use` with an index of its own that nobody else sees. */
@@ -64,25 +65,50 @@ export interface Layout {
   tree: TreeId;
   dir: string;
   /** Paths to leave out. */
-  absent?: readonly string[];
-  /** Only these paths. */
-  only?: readonly string[];
+  absent: readonly string[];
 }
 
-/** Writes files of a tree below `dir`, which is ours and empty. */
-export const layOut = (git: Git, store: Store, { tree, dir, absent = [], only }: Layout): Promise<void> =>
+/** Writes the files of a tree below `dir`, which is absolute and empty. */
+export const layOut = (git: Git, store: Store, { tree, dir, absent }: Layout): Promise<void> =>
   withScratchIndex(store, async (indexFile) => {
     const options = { indexFile, workTree: dir };
     await git.run(['read-tree', objectId(tree)], options);
     if (absent.length > 0) {
       const known = new Set((await treeEntries(git, tree)).map((entry) => entry.path));
-      const stdin = nulEnded(absent.filter((path) => known.has(path)));
-      await git.run(['update-index', '--skip-worktree', '-z', '--stdin'], { ...options, stdin });
+      const stdin = absent.filter((path) => known.has(path)).map((path) => `${path}\0`);
+      await git.run(['update-index', '--skip-worktree', '-z', '--stdin'], { ...options, stdin: stdin.join('') });
     }
-    const prefix = `--prefix=${dir}/`;
-    if (only === undefined) await git.run(['checkout-index', '-q', '-a', prefix], options);
-    else if (only.length > 0)
-      await git.run(['checkout-index', '-q', '-z', '--stdin', prefix], { ...options, stdin: nulEnded(only) });
+    await checkOut(git, options);
   });
 
-const nulEnded = (paths: readonly string[]): string => paths.map((path) => `${path}\0`).join('');
+export interface Staging {
+  entries: readonly TreeEntry[];
+  dir: string;
+}
+
+/** As `layOut`, for single files and links. */
+export const stageEntries = (git: Git, store: Store, { entries, dir }: Staging): Promise<void> =>
+  withScratchIndex(store, async (indexFile) => {
+    if (entries.length === 0) return;
+    const options = { indexFile, workTree: dir };
+    const stdin = entries.map(({ mode, oid, path }) => `${mode} ${oid}\t${path}\0`).join('');
+    await git.run(['update-index', '-z', '--index-info'], { ...options, stdin });
+    await checkOut(git, options);
+  });
+
+const checkOut = async (git: Git, options: { indexFile: string; workTree: string }): Promise<void> => {
+  const args = ['checkout-index', '-q', '-a', `--prefix=${options.workTree}/`];
+  const result = await git.call(args, options);
+  if (result.code === 0) return;
+  const lacking = await firstMissing(git, await indexEntries(git, options));
+  throw lacking === null ? gitFailure(args, result) : missingObject(lacking);
+};
+
+const indexEntries = async (git: Git, { indexFile }: { indexFile: string }): Promise<TreeEntry[]> => {
+  const lines = splitNul(await git.run(['ls-files', '-s', '-z'], { indexFile }));
+  return lines.map((line) => {
+    const tab = line.indexOf(9);
+    const [mode = '', oid = ''] = line.toString('latin1', 0, tab).split(' ');
+    return { mode, oid, path: line.toString('utf8', tab + 1) };
+  });
+};

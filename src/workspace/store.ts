@@ -1,4 +1,4 @@
-import { copyFile, constants as fs, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, constants as fs, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from './has-code.ts';
 import type { Location, Repository } from './locate-repository.ts';
@@ -79,16 +79,27 @@ const renderConfig = (repository: Repository | null, settings: UserSettings): st
     `\tautocrlf = ${settings.lineEnds?.autocrlf ?? 'false'}`,
     `\teol = ${settings.lineEnds?.eol ?? 'native'}`,
     '\tsafecrlf = false',
+    '\tuntrackedCache = false',
     '\tlogAllRefUpdates = false',
     // Makes git look whether a path left out on purpose is there after all.
     `\tsparseCheckout = ${settings.sparse !== null}`,
     '[index]',
     '\tversion = 4',
-    '[core]', '\tsplitIndex = true',
     '\tsparse = false',
     ...(sha256 ? ['[extensions]', '\tobjectFormat = sha256'] : []),
     '',
   ].join('\n');
+};
+
+/** From here on these pay; below, each folder is simply listed again and the index written whole. */
+const MANY_ENTRIES = 10_000;
+
+/** For a big index: remembers what each folder held (by its stat data), and writes differences to the index only. */
+export const tuneStore = async (store: Store, entries: number): Promise<void> => {
+  if (entries < MANY_ENTRIES) return;
+  // git keeps the memory of folders for the way of showing untracked files that is configured.
+  const settings = '[core]\n\tuntrackedCache = true\n\tsplitIndex = true\n[status]\n\tshowUntrackedFiles = all\n';
+  await appendFile(join(store.gitDir, 'config'), settings);
 };
 
 /** A line of `alternates` that begins with a quote is C-quoted; one that begins with `#` is a comment. */

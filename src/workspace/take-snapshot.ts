@@ -11,7 +11,6 @@ import { unreadableFolders } from './unreadable-folders.ts';
 export interface SnapshotSite {
   git: Git;
   root: string;
-  untrackedCache: boolean;
   /** As many zeros as an object id has digits. */
   zeroOid: string;
   /** Untracked paths that were ignored when the run began stay out, whatever becomes of the ignore rules. */
@@ -30,7 +29,7 @@ const ATTEMPTS = 3;
 /** `last`: the tree that our index holds; null when not known. `scanned`: a scan made just now. A file that changes while it is read is looked at again. */
 export const takeSnapshot = async (site: SnapshotSite, last: string | null, scanned?: Scan): Promise<Snapshot> => {
   for (let attempt = 1; ; attempt += 1) {
-    const scan = attempt === 1 && scanned !== undefined ? scanned : await scanWorkTree(site.git, site);
+    const scan = attempt === 1 && scanned !== undefined ? scanned : await scanWorkTree(site.git);
     if (scan.complaints !== '') await refuseUnreadable(site);
     const touched = [...scan.touched, ...scan.untracked.filter((path) => !isPinned(site.pinned, path))];
     if (touched.length === 0 && last !== null) return { tree: last, nested: scan.nested, changed: false };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.ts';
 import type { ChangedFile, FileChange } from '../events/index.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
+import { firstMissing, missingObject, objectSizes } from './missing-object.ts';
 import { textPath } from './text-path.ts';
 import type { TreeChange, TreeId } from './workspace.ts';
 
@@ -105,7 +106,8 @@ const countLines = async (
 
 /** git holds both sides of a binary change in memory to write it. */
 const refuseLarge = async (git: Git, changes: readonly TreeEntryChange[], maxBytes: number): Promise<void> => {
-  const sizes = await objectSizes(git, changes);
+  const oids = changes.flatMap(({ from, to }) => [from?.oid, to?.oid]).filter((oid) => oid !== undefined);
+  const sizes = await objectSizes(git, oids);
   let bytes = 0;
   for (const { path, from, to } of changes) {
     bytes += (sizes.get(from?.oid ?? '') ?? 0) + (sizes.get(to?.oid ?? '') ?? 0);
@@ -116,37 +118,13 @@ const refuseLarge = async (git: Git, changes: readonly TreeEntryChange[], maxByt
   }
 };
 
-/** Size by object id, null where the store lacks the object. */
-const objectSizes = async (git: Git, changes: readonly TreeEntryChange[]): Promise<Map<string, number | null>> => {
-  const oids = changes.flatMap(({ from, to }) => [from?.oid, to?.oid]).filter((oid) => oid !== undefined);
-  const sizes = new Map<string, number | null>();
-  if (oids.length === 0) return sizes;
-  const listed = await git.run(['cat-file', '--batch-check=%(objectname) %(objectsize)'], {
-    stdin: `${oids.join('\n')}\n`,
-  });
-  for (const line of listed.toString('latin1').trim().split('\n')) {
-    const [oid = '', size] = line.split(' ');
-    sizes.set(oid, size === 'missing' ? null : Number(size));
-  }
-  return sizes;
-};
-
 const explainMissing = async (git: Git, pair: TreePair, failure: UsageError): Promise<UsageError> => {
   const changes = await entryChanges(git, pair);
-  const sizes = await objectSizes(git, changes);
-  const lacking = changes.find(({ from, to }) =>
-    [from, to].some((side) => side !== null && sizes.get(side.oid) === null),
+  const sides = changes.flatMap(({ path, from, to }) =>
+    [from, to].flatMap((side) => (side === null ? [] : [{ ...side, path }])),
   );
-  return lacking === undefined ? failure : missingObject(lacking.path);
+  const lacking = await firstMissing(git, sides);
+  return lacking === null ? failure : missingObject(lacking);
 };
-
-/** A partial clone leaves objects out, and belay never fetches. */
-export const missingObject = (path: string): UsageError =>
-  new UsageError(
-    `the content of ${path} is missing from this clone, and belay does not fetch; fetch it before the run (a full clone, or git read of that file)`,
-    {
-      code: 'missing_object',
-    },
-  );
 
 const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');

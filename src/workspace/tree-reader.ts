@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
+import { missingObject } from './missing-object.ts';
 import { textPath } from './text-path.ts';
-import { missingObject } from './tree-diff.ts';
 
 export interface TreeEntry {
   mode: string;
