@@ -1,105 +1,132 @@
 import { execFileSync } from 'node:child_process';
 import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type OpenWorkspaceOptions, openWorkspace, type Workspace } from '../../src/workspace/index.ts';
 
-/** A folder of its own, removed with the test. */
-export const temporaryFolder = (): string => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'belay-workspace-')));
-  onTestFinished(() => {
-    execFileSync('chmod', ['-R', 'u+rwX', folder]);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return folder;
-};
+/** Text or bytes of a file, an executable, a link, or null for an empty folder. */
+export type Entry = string | Buffer | { run: string } | { link: string } | null;
+export type Files = Readonly<Record<string, Entry>>;
 
-const IDENTITY = {
+const env = {
+  PATH: process.env['PATH'],
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
   GIT_AUTHOR_NAME: 'a',
   GIT_AUTHOR_EMAIL: 'a@example.org',
   GIT_COMMITTER_NAME: 'a',
   GIT_COMMITTER_EMAIL: 'a@example.org',
 };
 
-/** Plain git, as a user would call it, with no configuration but the repository's. */
-export const git = (cwd: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], {
-    cwd,
-    encoding: 'utf8',
-    env: { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', ...IDENTITY },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/** Plain git, as a user runs it: it converts, runs hooks and filters, and fetches. */
+export const gitBytes = (dir: string, args: readonly string[], input: Buffer | string = ''): Buffer =>
+  execFileSync('git', ['-C', dir, ...args], { env, input, stdio: 'pipe', maxBuffer: 64 * 1024 * 1024 });
 
-/** Values: content; `-> target` makes a link; a path that ends in `!` an executable. */
-export const put = (root: string, files: Record<string, string | Buffer>): void => {
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(root, name.replace(/!$/, ''));
-    mkdirSync(dirname(path), { recursive: true });
-    rmSync(path, { force: true });
-    if (typeof content === 'string' && content.startsWith('-> ')) symlinkSync(content.slice(3), path);
-    else writeFileSync(path, content);
-    if (name.endsWith('!')) chmodSync(path, 0o755);
-  }
-};
+export const git = (dir: string, ...args: string[]): string => gitBytes(dir, args).toString('utf8').trim();
 
-export const createRepository = (
-  files: Record<string, string | Buffer>,
-  folder = join(temporaryFolder(), 'ws'),
-): string => {
-  mkdirSync(folder, { recursive: true });
-  git(folder, 'init', '-q', '-b', 'main');
-  put(folder, files);
-  git(folder, 'add', '-A');
-  git(folder, 'commit', '-q', '--allow-empty', '-m', 'base');
+export const createFolder = async (): Promise<string> => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'belay-workspace-')));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 };
 
-export const open = async (dir: string, options: Partial<OpenWorkspaceOptions> = {}): Promise<Workspace> => {
-  const workspace = await openWorkspace({ dir, storeDir: join(temporaryFolder(), 'state'), ...options });
-  onTestFinished(() => workspace.close());
-  return workspace;
-};
-
-/** Each entry below `root` but `.git`: kind, permission bits and content, told as text; folders only when empty. */
-export const look = (root: string, below = ''): Record<string, string> => {
-  const seen: Record<string, string> = {};
-  for (const name of readdirSync(join(root, below))) {
-    const path = below === '' ? name : `${below}/${name}`;
-    const stats = lstatSync(join(root, path));
-    if (name === '.git') continue;
-    if (stats.isSymbolicLink()) seen[path] = `-> ${readlinkSync(join(root, path))}`;
-    else if (stats.isFile())
-      seen[path] = `${(stats.mode & 0o777).toString(8)} ${readFileSync(join(root, path), 'latin1')}`;
-    else if (!stats.isDirectory()) seen[path] = 'special';
-    else if (readdirSync(join(root, path)).length === 0) seen[path] = 'empty folder';
-    else Object.assign(seen, look(root, path));
-  }
-  return seen;
-};
-
-/** All that belay must leave alone of a repository: refs, index bytes, config, stash, object files. */
-export const privates = (root: string): Record<string, string> => {
-  const seen: Record<string, string> = {};
-  const walk = (folder: string): void => {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) walk(path);
-      else seen[path.slice(root.length)] = `${lstatSync(path).mtimeMs} ${readFileSync(path, 'base64')}`;
+/** Each path is written anew; what was there goes. */
+export const write = async (dir: string, files: Files): Promise<void> => {
+  for (const [path, entry] of Object.entries(files)) {
+    const target = join(dir, path);
+    await rm(target, { recursive: true, force: true });
+    await mkdir(entry === null ? target : dirname(target), { recursive: true });
+    if (entry === null) continue;
+    if (typeof entry === 'string' || Buffer.isBuffer(entry)) await writeFile(target, entry);
+    else if ('link' in entry) await symlink(entry.link, target);
+    else {
+      await writeFile(target, entry.run);
+      await chmod(target, 0o755);
     }
+  }
+};
+
+export const commit = (dir: string): string => {
+  git(dir, 'add', '-A', '-f');
+  git(dir, 'commit', '-q', '--allow-empty', '-m', 'commit');
+  return git(dir, 'rev-parse', 'HEAD');
+};
+
+/** A repository with one commit that holds `files`. */
+export const createRepository = async (files: Files = {}): Promise<string> => {
+  const dir = await createFolder();
+  git(dir, 'init', '-q', '-b', 'main');
+  await write(dir, files);
+  commit(dir);
+  return dir;
+};
+
+export interface Opened {
+  workspace: Workspace;
+  storeDir: string;
+}
+
+export const open = async (dir: string, options: Partial<OpenWorkspaceOptions> = {}): Promise<Opened> => {
+  const storeDir = options.storeDir ?? (await createFolder());
+  const workspace = await openWorkspace({ dir, storeDir, ...options });
+  onTestFinished(() => workspace.close());
+  return { workspace, storeDir };
+};
+
+/** Mode and content of each entry of a snapshot, read by plain git. */
+export const treeOf = ({ storeDir }: Opened, tree: string): Record<string, string> => {
+  const store = join(storeDir, 'store.git');
+  const found: Record<string, string> = {};
+  for (const line of git(store, 'ls-tree', '-r', '-z', tree).split('\0')) {
+    const [, mode = '', type = '', oid = '', path = ''] = /^(\d+) (\w+) (\w+)\t(.*)$/s.exec(line) ?? [];
+    if (line !== '')
+      found[path] = type === 'blob' ? `${mode} ${gitBytes(store, ['cat-file', 'blob', oid]).toString('latin1')}` : mode;
+  }
+  return found;
+};
+
+/** Every entry of a folder but `.git`, with kind, permissions and bytes. */
+export const photograph = async (dir: string, below = ''): Promise<Record<string, string>> => {
+  const found: Record<string, string> = {};
+  for (const name of (await readdir(join(dir, below))).sort()) {
+    if (name === '.git') continue;
+    const path = below === '' ? name : `${below}/${name}`;
+    const stats = await lstat(join(dir, path));
+    const mode = (stats.mode & 0o777).toString(8);
+    if (stats.isSymbolicLink()) found[path] = `link ${await readlink(join(dir, path))}`;
+    else if (stats.isDirectory()) Object.assign(found, { [path]: 'folder' }, await photograph(dir, path));
+    else found[path] = stats.isFile() ? `${mode} ${(await readFile(join(dir, path))).toString('latin1')}` : 'other';
+  }
+  return found;
+};
+
+/** All that belongs to the user's repository and that a run may not move. */
+export const stateOf = async (dir: string): Promise<Record<string, unknown>> => {
+  const gitDir = git(dir, 'rev-parse', '--absolute-git-dir');
+  const common = git(dir, 'rev-parse', '--path-format=absolute', '--git-common-dir');
+  const index = await readFile(join(gitDir, 'index')).catch(() => Buffer.alloc(0));
+  return {
+    index: index.toString('base64'),
+    files: await readdir(gitDir),
+    head: await readFile(join(gitDir, 'HEAD'), 'utf8'),
+    config: await readFile(join(common, 'config'), 'utf8'),
+    refs: git(dir, 'for-each-ref'),
+    stash: git(dir, 'stash', 'list'),
+    objects: (await readdir(join(common, 'objects'), { recursive: true })).sort(),
+    entries: git(dir, 'ls-files', '-s'),
+    status: gitBytes(dir, ['--no-optional-locks', 'status', '--porcelain', '-z']).toString('latin1'),
   };
-  walk(join(root, '.git'));
-  return seen;
 };

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync, writeF
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { createRepository, git, look, open, privates, put, temporaryFolder } from './repository.ts';
+import { createRepository, git, look, open, privates, put, temporaryFolder } from './quick-repository.ts';
 
 const headTree = (root: string): string => git(root, 'rev-parse', 'HEAD^{tree}').trim();
 
