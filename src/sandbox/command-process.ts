@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import type { OutputPipes } from './output-pipes.ts';
 import type { CommandEnd } from './sandbox.ts';
 
@@ -37,8 +37,9 @@ interface RunOptions {
 
 /** The port's 2 s, with room for the event loop. */
 const END_GRACE_MS = 1_500;
-/** A survivor may hold the pipe for ever; what was written before is there within this time. */
-const QUIET_MS = 200;
+/** A survivor may hold the pipe for ever; what was written before is there after so many looks without a byte. */
+const QUIET_ROUNDS = 4;
+const QUIET_ROUND_MS = 50;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export async function runProcess(options: RunOptions): Promise<ProcessEnd> {
@@ -138,7 +139,7 @@ function readOutput(fd: number, onOutput: RunOptions['onOutput'], onFailure: (er
   const socket = new Socket({ fd, readable: true, writable: false });
   let failed = false;
   let pending: Promise<void> | null = null;
-  let lastAt = 0;
+  let chunks = 0;
   const fail = (error: unknown): void => {
     failed = true;
     pending = null;
@@ -150,7 +151,7 @@ function readOutput(fd: number, onOutput: RunOptions['onOutput'], onFailure: (er
   });
   socket.on('error', fail);
   socket.on('data', (chunk: Buffer) => {
-    lastAt = performance.now();
+    chunks++;
     if (failed) return;
     try {
       const taken = onOutput(chunk);
@@ -158,7 +159,6 @@ function readOutput(fd: number, onOutput: RunOptions['onOutput'], onFailure: (er
       socket.pause();
       pending = taken.then(() => {
         pending = null;
-        lastAt = performance.now();
         socket.resume();
       }, fail);
     } catch (error) {
@@ -171,11 +171,13 @@ function readOutput(fd: number, onOutput: RunOptions['onOutput'], onFailure: (er
       const end = ended.then(() => {
         over = true;
       });
-      lastAt = performance.now();
-      while (!over && !failed) {
+      for (let quiet = 0; quiet < QUIET_ROUNDS && !over && !failed; quiet++) {
+        const seen = chunks;
         if (pending !== null) await pending;
-        else if (performance.now() - lastAt > QUIET_MS) return;
-        else await Promise.race([end, delay(QUIET_MS / 4)]);
+        else await Promise.race([end, delay(QUIET_ROUND_MS)]);
+        // By time alone, an event loop that was held up would look like a silent pipe: after this, it has been read from.
+        await immediate();
+        if (chunks !== seen || pending !== null) quiet = -1;
       }
       if (pending !== null) await pending;
     },
