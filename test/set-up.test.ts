@@ -71,7 +71,9 @@ describe('set-up', () => {
     const root = await makeCheckout();
     await writeFile(join(root, 'scripts/build.mjs'), "console.error('no such thing'); process.exit(3);");
     const { problem } = await setUp(root);
-    expect(problem).toMatch(/^no such thing\nset-up failed: `.* scripts\/build\.mjs --no-types` ended with exit code 3\.$/);
+    expect(problem).toMatch(
+      /^no such thing\nset-up failed: `.* scripts\/build\.mjs --no-types` ended with exit code 3\.$/,
+    );
   });
 
   it.skipIf(process.platform !== 'linux')(

@@ -39,7 +39,8 @@ export function matchRule(rule: CommandRule, words: readonly ShellWord[]): RuleM
   const options = rest.filter(isOption);
   const given = words.slice(1);
   const matches = (mode: 'known' | 'unknown') =>
-    followEachOther(positional, given, mode) && options.every((option) => hasOption(option, given, mode));
+    followEachOther(positional, given, { mode, takesValue: VALUE_OPTIONS.get(name) }) &&
+    options.every((option) => hasOption(option, given, mode));
   if (named === 'yes' && matches('known')) return 'yes';
   return matches('unknown') ? 'maybe' : 'no';
 }
@@ -70,7 +71,22 @@ function matchName(wanted: string, word: ShellWord | undefined): RuleMatch {
       : 'no';
 }
 
-function followEachOther(wanted: readonly string[], words: readonly ShellWord[], mode: 'known' | 'unknown'): boolean {
+/** Options before the subcommand that always take the next word as their value: no guessing for these. */
+const VALUE_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['git', new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--config-env', '--attr-source'])],
+  ['npm', new Set(['--prefix', '-w', '--workspace', '--registry', '--userconfig'])],
+]);
+
+interface Reading {
+  mode: 'known' | 'unknown';
+  takesValue: ReadonlySet<string> | undefined;
+}
+
+function followEachOther(
+  wanted: readonly string[],
+  words: readonly ShellWord[],
+  { mode, takesValue }: Reading,
+): boolean {
   // reached[i]: how many of the wanted words may be done before word i
   const reached = Array.from({ length: words.length + 3 }, () => new Set<number>());
   reached[0]?.add(0);
@@ -80,6 +96,12 @@ function followEachOther(wanted: readonly string[], words: readonly ShellWord[],
       if (next === undefined) return true;
       const word = words[at];
       if (word === undefined) continue;
+      if (done === 0 && word.known && takesValue?.has(word.text) === true) {
+        const value = words[at + 1];
+        if (mode === 'unknown' && value?.known === false && value.splits) return true;
+        reached[at + 2]?.add(done);
+        continue;
+      }
       if (!word.known && mode === 'known') {
         if (!word.splits && word.prefix.startsWith('-')) reached[at + 1]?.add(done);
         continue;

@@ -1,87 +1,9 @@
-import { unwrapScript } from './script-wrappers.ts';
+import { unwrapLoginShell, unwrapOptionScript, unwrapScript } from './script-wrappers.ts';
 import type { SimpleCommand } from './shell-commands.ts';
 import { ANY_WORDS, renderWord, type ShellWord } from './shell-word.ts';
 import { RUNS_NOTHING, type Unwrapped } from './unwrapped.ts';
+import { BARE_RUNNERS, FORMS, PRIVILEGED, RUNNERS } from './wrapper-forms.ts';
 import { innerCommands, type WrapperForm } from './wrapper-options.ts';
-
-const FORMS: Readonly<Record<string, WrapperForm>> = {
-  env: { values: 'u unset C chdir S split-string', flags: 'i ignore-environment 0 null v debug', assignments: true },
-  nohup: {},
-  setsid: { flags: 'c ctty f fork w wait' },
-  time: { values: 'f format o output', flags: 'a append p portability v verbose q quiet', idle: 'version help V' },
-  timeout: { values: 's signal k kill-after', flags: 'foreground preserve-status v verbose f p', operands: 1 },
-  nice: { values: 'n adjustment' },
-  ionice: { values: 'c class n classdata', flags: 't ignore', idle: 'p pid P pgid u uid' },
-  chrt: {
-    values: 'T D P sched-runtime sched-deadline sched-period',
-    flags: 'b d f i o r R v batch deadline fifo idle other rr',
-    operands: 1,
-    idle: 'p pid m max',
-  },
-  taskset: { flags: 'a c all-tasks cpu-list', operands: 1, idle: 'p pid' },
-  stdbuf: { values: 'i o e input output error' },
-  unbuffer: { flags: 'p' },
-  exec: { values: 'a', flags: 'c l' },
-  command: { flags: 'p', idle: 'v V' },
-  builtin: {},
-  watch: {
-    values: 'n interval',
-    flags: 'b beep c color d differences e errexit g chgexit p precise t no-title w x exec',
-  },
-  flock: {
-    values: 'w wait timeout E conflict-exit-code',
-    flags: 's shared x e exclusive n nb nonblock u unlock F o close v verbose',
-    operands: 1,
-  },
-  strace: { values: 'e o p s u E a O S I P X', flags: 'f ff c C v q t tt T x y' },
-  ltrace: { values: 'e o p s u a l n', flags: 'f c C S t T' },
-  catchsegv: {},
-  'dbus-run-session': { values: 'config-file dbus-daemon' },
-  'xvfb-run': {
-    values: 'n server-num e error-file f auth-file p xauth-protocol s server-args w wait',
-    flags: 'a auto-servernum l listen-tcp',
-  },
-  caffeinate: { values: 't w', flags: 'd i m s u' },
-  busybox: {},
-  toybox: {},
-  doas: { values: 'u C', flags: 'n s L' },
-  sudo: {
-    values: 'u user g group h host p prompt r role t type C close-from D chdir R chroot T command-timeout U other-user',
-    flags:
-      'A askpass b background E preserve-env H set-home i login k K n non-interactive P preserve-groups S stdin s shell',
-    assignments: true,
-    idle: 'l list v validate V version e edit',
-  },
-  chroot: { values: 'groups userspec', flags: 'skip-chdir', operands: 1 },
-  unshare: {
-    values: 'S setuid G setgid R root w wd',
-    flags: 'f m u i n p r U C T mount uts ipc net pid user fork map-root-user',
-  },
-  nsenter: { values: 't target S setuid G setgid', flags: 'a m u i n p U C T F all mount uts ipc net pid user' },
-  setpriv: { values: 'reuid regid ruid euid groups', flags: 'clear-groups keep-groups init-groups no-new-privs' },
-  runuser: { values: 'u user g group G supp-group' },
-  prlimit: { flags: 'noheadings raw', idle: 'p pid' },
-};
-
-/** These change who or where the command is: a default of ask or deny is for them too. */
-const PRIVILEGED = new Set(['sudo', 'doas', 'chroot', 'unshare', 'nsenter', 'setpriv', 'runuser']);
-
-/** Tools whose named subcommand runs the words after it. */
-const RUNNERS: Readonly<Record<string, readonly string[]>> = {
-  poetry: ['run'],
-  uv: ['run'],
-  pdm: ['run'],
-  rye: ['run'],
-  hatch: ['run'],
-  pipenv: ['run'],
-  conda: ['run'],
-  bundle: ['exec'],
-  pnpm: ['exec', 'dlx'],
-  yarn: ['exec', 'run'],
-  npm: ['exec', 'x'],
-  mise: ['exec', 'x'],
-};
-const BARE_RUNNERS = new Set(['npx', 'bunx', 'cross-env', 'dotenv']);
 
 export function commandName(words: readonly ShellWord[]): string | null {
   const [word] = words;
@@ -95,11 +17,18 @@ export function commandName(words: readonly ShellWord[]): string | null {
 }
 
 export function unwrapCommand(command: SimpleCommand): Unwrapped {
-  const { words } = command;
-  const name = commandName(words);
+  const name = commandName(command.words);
   if (name === null) return RUNS_NOTHING;
   const byScript = unwrapScript(name, command);
   if (byScript !== null) return byScript;
+  const byWords = unwrapWords(name, command.words);
+  const byOption =
+    unwrapOptionScript(name, command.words) ?? (byWords.commands.length === 0 ? unwrapLoginShell(name, command) : null);
+  return byOption === null ? byWords : { ...byWords, scripts: byOption.scripts, fault: byOption.fault };
+}
+
+function unwrapWords(name: string, words: readonly ShellWord[]): Unwrapped {
+  if (name.startsWith('git-')) return dashedGit(name, words);
   if (name === 'xargs') return unwrapXargs(words);
   if (name === 'find') return { ...RUNS_NOTHING, commands: findCommands(words) };
   const form = Object.hasOwn(FORMS, name) ? FORMS[name] : undefined;
@@ -108,11 +37,16 @@ export function unwrapCommand(command: SimpleCommand): Unwrapped {
     return { ...RUNS_NOTHING, commands, transparent: commands.length > 0 && !PRIVILEGED.has(name) };
   }
   const subcommands = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
-  const at = BARE_RUNNERS.has(name)
-    ? 0
-    : words.findIndex((word) => word.known && subcommands?.includes(word.text) === true);
-  if (at < 0 || (at === 0 && !BARE_RUNNERS.has(name))) return RUNS_NOTHING;
+  const isBare = BARE_RUNNERS.has(name);
+  const at = isBare ? 0 : words.findIndex((word) => word.known && subcommands?.includes(word.text) === true);
+  if (at < 0 || (at === 0 && !isBare)) return RUNS_NOTHING;
   return { ...RUNS_NOTHING, commands: innerCommands(words.slice(at), { assignments: true }), judged: false };
+}
+
+/** `git-push` is what `git push` starts, and may be started by itself. */
+function dashedGit(name: string, words: readonly ShellWord[]): Unwrapped {
+  const git: readonly ShellWord[] = ['git', name.slice('git-'.length)].map((text) => ({ known: true, text }));
+  return { ...RUNS_NOTHING, commands: [[...git, ...words.slice(1)]], judged: false };
 }
 
 const XARGS: WrapperForm = {

@@ -5,7 +5,6 @@ export { type Action, decide } from './decide.ts';
 export type { CommandDecision, CommandExplanation, DecisionResult } from './decide-command.ts';
 export { explainCommand, renderExplanation } from './explain-command.ts';
 export { createMatcher, globFault } from './glob.ts';
-export { type LimitsView, limitsView } from './limits.ts';
 export { BUILT_IN_POLICY_TEXT, loadPolicy, type PolicySource } from './load-policy.ts';
 export { nearestName } from './nearest-name.ts';
 export type {

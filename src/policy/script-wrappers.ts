@@ -1,4 +1,4 @@
-import type { SimpleCommand } from './shell-commands.ts';
+import type { CommandInput, SimpleCommand } from './shell-commands.ts';
 import { renderWord, type ShellWord } from './shell-word.ts';
 import { RUNS_NOTHING, type Unwrapped } from './unwrapped.ts';
 
@@ -13,32 +13,41 @@ export function unwrapScript(name: string, command: SimpleCommand): Unwrapped | 
     case 'eval':
       return scriptOf(words.slice(words[1]?.known === true && words[1].text === '--' ? 2 : 1), true);
     case 'trap':
-      return words.length < 3 || /^(?:-|)$/.test(renderWord(words[1] ?? words[0] ?? NO_WORD))
-        ? RUNS_NOTHING
-        : scriptOf(words.slice(1, 2), false);
+      return unwrapTrap(words);
     case 'alias':
       return unwrapAlias(words);
     case 'source':
     case '.':
       return readsUnknown(words[1]) ? unknown('what is sourced') : RUNS_NOTHING;
     case 'watch':
-      return hasOption(words, /^(?:-[a-z]*x|--exec)$/) ? null : unwrapWatch(words);
+      return unwrapWatch(words);
     case 'parallel':
       return unwrapParallel(words);
     case 'env':
       return unwrapEnvString(words);
+    case 'git':
+      return unwrapGit(words);
+    default:
+      return null;
+  }
+}
+
+/**
+ * Shell source that is an option's value, in commands that run their operands too: what stands behind an operand may be an
+ * option of theirs or of the command they run, so both readings count. Null where there is none.
+ */
+export function unwrapOptionScript(name: string, words: readonly ShellWord[]): Unwrapped | null {
+  switch (name) {
     case 'su':
     case 'runuser':
     case 'script':
     case 'flock':
     case 'npx':
-      return optionScript(words, { option: /^(?:-[a-z]*c|--command|--call)$/, attached: /^--(?:command|call)=/ });
     case 'npm':
-      return words[1]?.known === true && /^(?:exec|x)$/.test(words[1].text)
-        ? optionScript(words, { option: /^(?:-c|--call)$/, attached: /^--call=/ })
-        : null;
-    case 'git':
-      return unwrapGit(words);
+      return optionScript(words, { option: /^(?:-[a-zA-Z]*c|--command|--call)$/, attached: /^--(?:command|call)=/ });
+    case 'mapfile':
+    case 'readarray':
+      return optionScript(words, { option: /^-C$/, attached: /^-C(?=.)/ });
     default:
       return null;
   }
@@ -88,6 +97,27 @@ function unwrapShell({ words, input }: SimpleCommand): Unwrapped {
   const operand = words[at];
   if (takesText) return operand === undefined ? RUNS_NOTHING : scriptOf([operand], true);
   if (operand !== undefined && !readsInput && !readsUnknown(operand)) return RUNS_NOTHING;
+  return unwrapInput(input);
+}
+
+/** `trap 'text' SIGNAL`; `-` and an empty text only put a signal back or ignore it. */
+function unwrapTrap(words: readonly ShellWord[]): Unwrapped {
+  const start = words[1]?.known === true && words[1].text === '--' ? 2 : 1;
+  const [text, signal] = words.slice(start);
+  const runs = text !== undefined && signal !== undefined && !(text.known && /^-?$/.test(text.text));
+  return runs ? scriptOf([text], false) : RUNS_NOTHING;
+}
+
+/** `su` and `sudo -s` without a command are a shell that reads its input. */
+export function unwrapLoginShell(name: string, { words, input }: SimpleCommand): Unwrapped | null {
+  const isShell =
+    name === 'su' ||
+    (/^(?:sudo|doas)$/.test(name) &&
+      words.some((word) => /^(?:-[a-zA-Z]*[si][a-zA-Z]*|--shell|--login)$/.test(renderWord(word))));
+  return isShell ? unwrapInput(input) : null;
+}
+
+function unwrapInput(input: CommandInput): Unwrapped {
   if (input.kind === 'text')
     return { ...RUNS_NOTHING, scripts: [{ text: input.text, more: false }], transparent: true };
   return input.kind === 'file' ? RUNS_NOTHING : unknown('what the shell reads');
@@ -104,9 +134,11 @@ function unwrapAlias(words: readonly ShellWord[]): Unwrapped {
   return { ...RUNS_NOTHING, scripts };
 }
 
-function unwrapWatch(words: readonly ShellWord[]): Unwrapped {
+/** Null where `-x` makes the words a command instead of shell source. */
+function unwrapWatch(words: readonly ShellWord[]): Unwrapped | null {
   const start = operandIndex(words, /^(?:-[a-z]*n|--interval)$/);
-  return scriptOf(words.slice(start), true);
+  const isCommand = words.slice(1, start).some((word) => /^(?:-[a-z]*x[a-z]*|--exec)$/.test(renderWord(word)));
+  return isCommand ? null : scriptOf(words.slice(start), true);
 }
 
 /** GNU parallel gives the words before `:::` to a shell, with an input's text after them or in place of `{}`. */
@@ -132,24 +164,27 @@ function operandIndex(words: readonly ShellWord[], takesValue: RegExp): number {
   return at;
 }
 
-/** `env -S 'git push'` splits its text as a shell would. */
+/** `env -S 'git push'` splits its text as a shell would; the words behind it stay words. Null without that option. */
 function unwrapEnvString(words: readonly ShellWord[]): Unwrapped | null {
-  const at = words.findIndex((word) => /^(?:-[a-zA-Z0-9]*S|--split-string)/.test(word.known ? word.text : word.prefix));
-  if (at < 1) return null;
-  const text = renderWord(words[at] ?? NO_WORD);
-  const attached = text.replace(/^(?:-[a-zA-Z0-9]*?S|--split-string=?)/, '');
-  const parts =
-    attached === '' ? words.slice(at + 1) : [{ ...(words[at] ?? NO_WORD), text: attached }, ...words.slice(at + 1)];
-  const script = scriptOf(
-    parts.map((part) => (part.known ? { known: true, text: part.text } : part)),
-    true,
-  );
-  const assignments = /^\s*(?:-[^\s]+\s+)*/;
-  return { ...script, scripts: script.scripts.map((one) => ({ ...one, text: one.text.replace(assignments, '') })) };
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at] ?? NO_WORD;
+    const text = word.known ? word.text : word.prefix;
+    const attached = /^(?:-[a-zA-Z0-9]*?S|--split-string=?)([^]*)$/.exec(text)?.[1];
+    if (attached !== undefined) {
+      const [first = NO_WORD, ...more] = attached === '' ? words.slice(at + 1) : words.slice(at);
+      if (!first.known) return { ...unknown('the text of env -S'), transparent: true };
+      // the text may begin with options and assignments of env's own
+      const script = `env ${attached === '' ? first.text : attached}`;
+      return scriptOf([{ known: true, text: script }, ...more.map(quoted)], true);
+    }
+    if (/^(?:-[a-zA-Z0-9]*[uC]|--unset|--chdir)$/.test(text)) at++;
+    else if (!/^-|^[A-Za-z_][A-Za-z0-9_]*=/.test(text)) return null;
+  }
+  return null;
 }
 
-function hasOption(words: readonly ShellWord[], option: RegExp): boolean {
-  return words.slice(1).some((word) => option.test(renderWord(word)));
+function quoted(word: ShellWord): ShellWord {
+  return word.known ? { known: true, text: `'${word.text.replaceAll("'", "'\\''")}'` } : word;
 }
 
 function optionScript(words: readonly ShellWord[], form: { option: RegExp; attached: RegExp }): Unwrapped | null {

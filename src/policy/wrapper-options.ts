@@ -8,6 +8,8 @@ export interface WrapperForm {
   flags?: string;
   operands?: number;
   assignments?: boolean;
+  /** `-` alone is an option: `env -` starts with an empty environment. */
+  dashIsOption?: boolean;
   /** Options that keep it from running anything. */
   idle?: string;
 }
@@ -32,6 +34,7 @@ export function innerCommands(words: readonly ShellWord[], form: WrapperForm): r
     const text = word.known ? word.text : word.prefix;
     if (text === '--') found.push(afterOperands(words.slice(at + 1), form));
     else if (form.assignments === true && isAssignment(word)) open.push(at + 1);
+    else if (text === '-' && form.dashIsOption === true) open.push(at + 1);
     else if (!text.startsWith('-') || text === '-') found.push(afterOperands(words.slice(at), form));
     else {
       const kind = optionKind(text, { values, flags, idle });
@@ -67,8 +70,7 @@ function optionKind(text: string, known: { values: string[]; flags: string[]; id
   for (const [index, letter] of [...text.slice(1)].entries()) {
     if (known.idle.includes(letter)) return 'idle';
     if (known.values.includes(letter)) return index === text.length - 2 ? 'value' : 'flag';
-    if (!known.flags.includes(letter))
-      return /\d/.test(letter) ? 'flag' : index === text.length - 2 ? 'either' : 'flag';
+    if (!known.flags.includes(letter)) return /\d/.test(letter) ? 'flag' : 'either';
   }
   return 'flag';
 }

@@ -200,7 +200,12 @@ async function openRooms({ context, holdouts }: JuryOptions): Promise<Rooms> {
 
 async function rerunSetup(context: RunContext, place: Place): Promise<RoomSetup> {
   try {
-    await runSetup(context, { dir: place.dir, mounts: place.mounts, home: await context.homes.copy('room') });
+    await runSetup(context, {
+      dir: place.dir,
+      mounts: place.mounts,
+      home: await context.homes.copy('room'),
+      afterChange: true,
+    });
     return context.stop.aborted ? { kind: 'cancelled' } : { kind: 'done' };
   } catch (error) {
     if (error instanceof RunBlockedError) return { kind: 'failed', reason: error.message };

@@ -118,6 +118,7 @@ export async function openFolder(
   closers.push(() => workspace.close());
   const policyDir = path === null ? workspace.dir : dirname(path);
   const holdouts = await findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
+  await refuseTrackedHoldouts(workspace, holdouts);
   const mounts: MountPlan = {
     root: workspace.root,
     dir: workspace.dir,
@@ -133,6 +134,24 @@ export async function openFolder(
     alsoHidden: holdouts.insideWorkspace,
   };
   return { workspace, mounts, holdouts, homes: await createHomes(scratch), scratch };
+}
+
+/** What git tracks, an agent can read from its objects, however well the file itself is hidden. */
+async function refuseTrackedHoldouts({ root, base, list }: Workspace, { insideWorkspace }: Holdouts): Promise<void> {
+  if (insideWorkspace.length === 0 || base.commit === null) return;
+  const tracked = await list(base.commit);
+  for (const path of insideWorkspace) {
+    const below = relative(root, path).split(sep).join('/');
+    const found = tracked.find((one) => one === below || one.startsWith(`${below}/`));
+    if (found !== undefined) {
+      throw new UsageError(
+        `verify.holdout: ${found} is tracked by git, where the agent can read it; keep hidden files out of the repository`,
+        {
+          code: 'holdout_tracked',
+        },
+      );
+    }
+  }
 }
 
 /** The policy in use, as a glob of its own when it lies in the repository. */

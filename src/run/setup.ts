@@ -11,13 +11,19 @@ export interface SetupPlace {
   dir: string;
   mounts: readonly Mount[];
   home: string;
+  /** The agent's change may decide what setup runs (an install script): it gets no secrets then. */
+  afterChange: boolean;
+}
+
+function withoutSecrets(step: SetupStep): SetupStep {
+  return { ...step, env: { ...step.env, pass: [] } };
 }
 
 const OUTPUT_BYTES = 16_384;
 
 /** Runs every setup step in order, each with its own retries. Throws `RunBlockedError` when one fails in the end. */
 export async function runSetup(context: RunContext, place: SetupPlace): Promise<void> {
-  for (const step of context.policy.setup) {
+  for (const step of place.afterChange ? context.policy.setup.map(withoutSecrets) : context.policy.setup) {
     for (let tries = 0; ; tries++) {
       const failure = await runStep(step, context, place);
       if (failure === null) break;

@@ -45,7 +45,12 @@ async function verify(prepared: Prepared, patch: PatchJob | null): Promise<Worke
     toolCalls: 0,
   });
   if (context.policy.setup.length > 0) {
-    await runSetup(context, { dir: workspace.dir, mounts: planCheckMounts(context.mounts), home: context.homes.setup });
+    await runSetup(context, {
+      dir: workspace.dir,
+      mounts: planCheckMounts(context.mounts),
+      home: context.homes.setup,
+      afterChange: false,
+    });
     trees.start = await workspace.snapshot();
   }
   const stopped = stoppedEarly(context);

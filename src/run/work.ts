@@ -1,10 +1,9 @@
-import { RunBlockedError } from '../errors.ts';
 import type { Denial, Usage } from '../events/index.ts';
 import { NO_USAGE } from '../events/index.ts';
 import { createLoop, type Loop, type LoopEnd } from '../loop/index.ts';
 import { editFamilyOf } from '../model/index.ts';
 import { createTools } from '../tools/index.ts';
-import { type Baseline, reserveFor, runBaseline } from '../verify/index.ts';
+import { type Baseline, judge, reserveFor, runBaseline } from '../verify/index.ts';
 import { createAgentPorts, outputOf } from './agent-ports.ts';
 import { createCheckPorts } from './check-ports.ts';
 import { type Conclusion, conclude, concludeInterruption } from './conclusion.ts';
@@ -43,7 +42,12 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
   const { context, trees } = prepared;
   if (context === null || trees === null) throw new Error('bug: work on a run that is not prepared');
   const { workspace } = context;
-  const place = { dir: workspace.dir, mounts: planCheckMounts(context.mounts), home: context.homes.setup };
+  const place = {
+    dir: workspace.dir,
+    mounts: planCheckMounts(context.mounts),
+    home: context.homes.setup,
+    afterChange: false,
+  };
   if (context.policy.setup.length > 0) {
     await runSetup(context, place);
     trees.start = await workspace.snapshot();
@@ -120,7 +124,11 @@ export async function takeBaseline(context: RunContext): Promise<Baseline | Conc
     context.stop,
   );
   if (end.kind === 'ready') return end.baseline;
-  if (end.kind === 'blocked') throw new RunBlockedError(end.outcome, end.reason);
+  if (end.kind === 'blocked') {
+    const { checks } = judge({ verify: policy.verify, baseline: end.baseline, rounds: [], tree: null, violations: [] });
+    const error = { code: end.outcome, message: end.reason, retryable: false };
+    return conclude(end.outcome, end.reason, { checks, error });
+  }
   return stoppedEarly(context) ?? wallTimeOver(context);
 }
 

@@ -1,6 +1,6 @@
 /** workspace/: snapshots, diff, scope, restore, clean room: git with its object store outside the workspace. */
 export { type CarryCapture, captureCarry, layCarry } from './carry.ts';
-export { compareDependencies, type DependencyQuestion, dependencyChanges } from './dependencies/dependency-changes.ts';
+export { type DependencyQuestion, dependencyChanges } from './dependencies/dependency-changes.ts';
 export { isManifestOrLock } from './dependencies/dependency-files.ts';
 export { type OpenWorkspaceOptions, openWorkspace } from './open-workspace.ts';
 export { createPatchBench, type PatchBench } from './patch-bench.ts';
@@ -13,5 +13,4 @@ export {
   type ScopeViolation,
   touchedTests,
 } from './scope.ts';
-export { MAX_PATCH_BYTES } from './tree-diff.ts';
 export type { BaseState, TreeChange, TreeId, Workspace } from './workspace.ts';

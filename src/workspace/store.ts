@@ -41,6 +41,7 @@ export const createStore = async (storeDir: string, location: Location): Promise
   await put('info/exclude', settings.exclude);
   await put('info/attributes', `${settings.lineEnds === null ? EXACT_BYTES : EXACT_BUT_LINE_ENDS}\n`);
   if (settings.sparse !== null) await put('info/sparse-checkout', settings.sparse);
+  // Read only: git at most renews the time stamp of an object there that a snapshot uses.
   await put('objects/info/alternates', repository === null ? '' : `${quote(join(repository.commonDir, 'objects'))}\n`);
   if (repository !== null) await adoptIndex(repository, store);
   return store;

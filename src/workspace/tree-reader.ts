@@ -44,7 +44,8 @@ export interface BlobRequest {
 }
 
 export const readBlob = async (git: Git, { treeish, path, maxBytes }: BlobRequest): Promise<Buffer | null> => {
-  if (path === '' || path.includes('\0')) return null;
+  // git would read `..` against its own folder.
+  if (path.includes('\0') || path.split('/').some((part) => ['', '.', '..'].includes(part))) return null;
   const entry = (await treeEntries(git, treeish, path)).find((one) => one.path === path);
   if (entry === undefined) return null;
   const sized = await git.call(['cat-file', '-s', entry.oid]);

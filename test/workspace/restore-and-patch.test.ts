@@ -231,8 +231,10 @@ describe('trees', () => {
       'sub/new.txt',
     ]);
     expect(
-      await Promise.all(['a.txt', 'link', 'sub', 'no-such', '', '../a.txt'].map((path) => workspace.read(tree, path))),
-    ).toEqual([Buffer.from('agent\n'), Buffer.from('a.txt'), null, null, null, null]);
+      await Promise.all(
+        ['a.txt', 'link', 'sub', 'no-such', '', '../a.txt', '/etc/passwd'].map((path) => workspace.read(tree, path)),
+      ),
+    ).toEqual([Buffer.from('agent\n'), Buffer.from('a.txt'), null, null, null, null, null]);
     expect(await workspace.read('HEAD', 'a.txt')).toEqual(Buffer.from('one\ntwo\nthree\n'));
     await expect(workspace.read(tree, 'data.bin', { maxBytes: 599 })).rejects.toMatchObject({ code: 'too_large' });
     expect(await workspace.read(tree, 'data.bin', { maxBytes: 600 })).toEqual(BINARY);

@@ -1,0 +1,57 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createRepository, type Entry, open, photograph, write } from './repository.ts';
+
+const paths = fc.constantFrom('a', 'b', 'dir', 'dir/a', 'dir/b', 'dir/sub', 'dir/sub/a', 'link', 'ü "x"\n', 'a.txt/b');
+const entries: fc.Arbitrary<Entry> = fc.oneof(
+  fc.string(),
+  fc.array(fc.constantFrom('one', 'two\r', '', 'three '), { maxLength: 6 }).map((lines) => lines.join('\n')),
+  fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
+  fc.constantFrom('x\n', '').map((run) => ({ run })),
+  fc.constantFrom('a', '..', '/nonexistent', 'dir').map((link) => ({ link })),
+  fc.constant(null),
+);
+type Edit = readonly [path: string, entry: Entry | 'remove'];
+const edits = fc.array(fc.tuple(paths, fc.oneof(entries, fc.constant('remove' as const))), { maxLength: 8 });
+
+/** An edit whose path leads through a file or link takes that away first: no edit leaves the folder. */
+const apply = async (dir: string, list: readonly Edit[]): Promise<void> => {
+  for (const [path, entry] of list) {
+    const parts = path.split('/');
+    const seen = await photograph(dir);
+    for (let at = 1; at < parts.length; at += 1) {
+      const above = parts.slice(0, at).join('/');
+      if (seen[above] !== undefined && seen[above] !== 'folder') await rm(join(dir, above));
+    }
+    if (entry === 'remove') await rm(join(dir, path), { recursive: true, force: true });
+    else await write(dir, { [path]: entry });
+  }
+};
+
+it('any edits: the patch on the base gives the tree, and restoring gives every byte back', async () => {
+  const dir = await createRepository({ a: 'a\n', 'dir/a': { run: 'x\n' }, 'dir/sub/a': 'deep', link: { link: 'a' } });
+  await write(dir, { b: 'uncommitted', hollow: null });
+  const { workspace } = await open(dir);
+  const { base } = workspace;
+  const before = await photograph(dir);
+  await fc.assert(
+    fc.asyncProperty(edits, edits, async (first, second) => {
+      await apply(dir, first);
+      const middle = await workspace.snapshot();
+      const seen = await photograph(dir);
+      const { files, patch } = await workspace.diff(base.tree, middle);
+      expect(await workspace.proves(patch, middle)).toBe(true);
+      expect(files.map(({ path, kind }) => ({ path, kind }))).toEqual(await workspace.changedPaths(base.tree, middle));
+      await apply(dir, second);
+      await workspace.restore(middle);
+      const filesOf = (all: Record<string, string>) =>
+        Object.fromEntries(Object.entries(all).filter(([, what]) => what !== 'folder'));
+      expect(filesOf(await photograph(dir))).toEqual(filesOf(seen));
+      await workspace.restore(base.tree);
+      expect(await photograph(dir)).toEqual(before);
+    }),
+    { numRuns: 60, interruptAfterTimeLimit: 15_000, markInterruptAsFailure: false },
+  );
+});
