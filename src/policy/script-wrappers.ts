@@ -169,7 +169,7 @@ function unwrapEnvString(words: readonly ShellWord[]): Unwrapped | null {
   for (let at = 1; at < words.length; at++) {
     const word = words[at] ?? NO_WORD;
     const text = word.known ? word.text : word.prefix;
-    const attached = /^(?:-[a-zA-Z0-9]*?S|--split-string=?)([^]*)$/.exec(text)?.[1];
+    const attached = /^(?:-[a-zA-Z0-9]*?S|--split-string=?)(.*)$/s.exec(text)?.[1];
     if (attached !== undefined) {
       const [first = NO_WORD, ...more] = attached === '' ? words.slice(at + 1) : words.slice(at);
       if (!first.known) return { ...unknown('the text of env -S'), transparent: true };
