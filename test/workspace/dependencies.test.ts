@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { compareDependencies, dependencyChanges, isManifestOrLock } from '../../src/workspace/index.ts';
+import { compareDependencies } from '../../src/workspace/dependencies/dependency-changes.ts';
+import { dependencyChanges, isManifestOrLock } from '../../src/workspace/index.ts';
 import { createRepository, open, write } from './repository.ts';
 
 const npmLock = (version: string, integrity: string): string =>
