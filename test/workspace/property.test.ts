@@ -52,6 +52,6 @@ it('any edits: the patch on the base gives the tree, and restoring gives every b
       await workspace.restore(base.tree);
       expect(await photograph(dir)).toEqual(before);
     }),
-    { numRuns: 60, interruptAfterTimeLimit: 15_000, markInterruptAsFailure: false },
+    { numRuns: 60, interruptAfterTimeLimit: 8_000, markInterruptAsFailure: false },
   );
 });
