@@ -106,7 +106,7 @@ export async function runProcess(options: RunOptions): Promise<ProcessEnd> {
     const exit = await Promise.race([exited, overdue]);
     clearTimeout(timer);
     if (exit !== null && 'error' in exit) return notStarted('not_started', exit.error.message);
-    await Promise.race([launch.settle(child), overdue]);
+    await Promise.race([launch.settle(child), overdue, delay(END_GRACE_MS, null, { ref: false })]);
     await Promise.race([output.drained(), overdue]);
     if (exit === null) detail = `${detail ?? ''} It has not ended yet: the kernel holds it.`;
     return cause === 'exited' ? end(exit?.code ?? null, exit?.signal ?? null) : end(null, null);

@@ -4,6 +4,7 @@ import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
 import { findCgroupHome } from './cgroup.ts';
 import { type CommandUser, commandUsers } from './command-user.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
+import { planMounts } from './mount-plan.ts';
 import { createOutputPipes } from './output-pipes.ts';
 import { judgeProbe, PROBE_SCRIPT } from './probe-script.ts';
 import { findRootOnly } from './root-only.ts';
@@ -65,6 +66,8 @@ async function probeBubblewrap(options: ProbeOptions): Promise<SandboxProbe> {
   const { policy, env, mounts, home } = options;
   const { arch } = process;
   if (!isFilterArch(arch)) return unavailable(`There is no system call filter for ${arch}: x64 and arm64 have one.`);
+  const plan = planMounts(mounts);
+  if (plan.kind === 'refused') return unavailable(plan.reason);
   const view = loadSystemView({ env, readable: policy.readable, nodePath: process.execPath });
   // The repository's own folders: toolchains that the policy makes readable are not among them.
   const own = mounts.filter(({ from }) => !view.extras.some((extra) => extra.from === from));

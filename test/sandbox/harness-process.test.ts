@@ -1,0 +1,53 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFolders, type Folders, IS_LINUX, mountOf, processesWith, sleepMark } from './fixture.ts';
+
+const PROGRAM = ['--import', 'tsx', path.join(import.meta.dirname, 'fixtures/harness.ts')];
+
+describe.skipIf(!IS_LINUX)("what belay's own process has to do with its commands", () => {
+  let folders: Folders;
+  beforeEach(() => {
+    folders = createFolders();
+  });
+  afterEach(() => folders.remove());
+  const orders = (mode: 'workspace-write' | 'off', script: string): string =>
+    JSON.stringify({
+      mode,
+      ws: folders.ws,
+      home: folders.home,
+      env: {},
+      mounts: [mountOf(folders.ws, 'write')],
+      sockets: [],
+      scripts: { it: script },
+    });
+
+  it('ends with it: when belay is killed, so is what runs in the fence', async () => {
+    const mark = sleepMark();
+    const harness = spawn(process.execPath, PROGRAM, { stdio: ['pipe', 'ignore', 'inherit'] });
+    harness.stdin.end(orders('workspace-write', `setsid nohup sleep ${mark} & sleep ${mark}`));
+    while (processesWith(mark).length < 2) await delay(20);
+    harness.kill('SIGKILL');
+    await once(harness, 'exit');
+    const deadline = Date.now() + 5_000;
+    while (processesWith(mark).length > 0 && Date.now() < deadline) await delay(20);
+    expect(processesWith(mark)).toEqual([]);
+  });
+
+  it.each(['workspace-write', 'off'] as const)('keeps to itself what was left open for it (mode %s)', (mode) => {
+    const kept = folders.write(path.join(folders.outside, 'kept'), 'kept\n');
+    // Node closes the low ones of what it inherits; runners and shells use high ones.
+    const start = (args: readonly string[], input: string): string => {
+      const opened = ['-c', 'exec 200< "$0"; exec "$@"', kept, process.execPath, ...args];
+      return spawnSync('bash', opened, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'inherit'] }).stdout;
+    };
+    const control = "require('child_process').spawnSync('bash', ['-c', 'cat <&200'], {stdio: 'inherit'})";
+    expect(start(['-e', control], '')).toBe('kept\n');
+    const script = 'cat <&200 || echo closed; ls /proc/$$/fd | tr "\\n" " "';
+    expect(JSON.parse(start(PROGRAM, orders(mode, script)))).toMatchObject({
+      results: { it: { reason: 'exited', output: 'bash: line 1: 200: Bad file descriptor\nclosed\n0 1 2 ' } },
+    });
+  });
+});
