@@ -1,5 +1,6 @@
 import type { PolicyFile } from './policy-file.ts';
 import { type PolicyText, pathKey, type TextFault } from './policy-text.ts';
+import { printable } from './printable.ts';
 
 /** Patterns of checks that RE2 does not take. The library is loaded only when a policy has a pattern. */
 export async function patternFaults(file: PolicyFile, text: PolicyText): Promise<readonly TextFault[]> {
@@ -19,7 +20,7 @@ export async function patternFaults(file: PolicyFile, text: PolicyText): Promise
       return [
         {
           offset: text.places.get(pathKey(path))?.value ?? 0,
-          message: `not an RE2 pattern: ${error.message}; expected RE2 syntax`,
+          message: `not an RE2 pattern: ${printable(error.message, 200)}; expected RE2 syntax`,
         },
       ];
     }

@@ -1,5 +1,6 @@
 import { type CommandExplanation, explainScript } from './decide-command.ts';
 import type { Policy } from './policy.ts';
+import { printable } from './printable.ts';
 
 export function explainCommand(command: string, policy: Policy): CommandExplanation {
   return explainScript(command, policy.commands);
@@ -13,12 +14,7 @@ export function renderExplanation(explanation: CommandExplanation, policy: Polic
   if (commands.length > 1)
     lines.push(
       '  commands found:',
-      ...commands.map((one) => `    ${one.decision.padEnd(5)} ${printable(one.command)}  (${one.rule})`),
+      ...commands.map((one) => `    ${one.decision.padEnd(5)} ${one.command}  (${one.rule})`),
     );
-  return `${lines.map(printable).join('\n')}\n`;
-}
-
-/** A command is somebody else's text: no control characters reach the terminal. */
-function printable(text: string): string {
-  return text.replace(/\p{C}/gu, ' ');
+  return `${lines.map((line) => printable(line, 1000)).join('\n')}\n`;
 }

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { type PolicyText, pathKey, type TextFault } from './policy-text.ts';
+import { printable } from './printable.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -79,9 +80,4 @@ function renderValue(path: Path, root: unknown): string {
   if (typeof value === 'object') return 'is a map';
   if (SECRET_PLACE.test(path.map(String).join('.'))) return 'is not valid';
   return typeof value === 'string' ? `is "${printable(value, 60)}"` : `is ${String(value)}`;
-}
-
-function printable(text: string, max: number): string {
-  const clean = text.replace(/[\p{C}\u2028\u2029]/gu, '\uFFFD');
-  return clean.length > max ? `${clean.slice(0, max)}…` : clean;
 }

@@ -11,6 +11,7 @@ import {
   type Pair,
   Parser,
 } from 'yaml';
+import { printable } from './printable.ts';
 
 /** A hostile text must cost little: no policy needs a tenth of any of these. */
 const MAX_LEXEMES = 50_000;
@@ -51,7 +52,10 @@ export function parsePolicyText(text: string): PolicyText {
   if (syntax.length > 0)
     return {
       ...nothing,
-      faults: syntax.map(({ pos, message }) => ({ offset: pos[0], message: `${message}; expected YAML or JSON` })),
+      faults: syntax.map(({ pos, message }) => ({
+        offset: pos[0],
+        message: `${printable(message, 200)}; expected YAML or JSON`,
+      })),
     };
   const reader = new NodeReader();
   const value = reader.read(document.contents, [], 0);
@@ -117,7 +121,7 @@ class NodeReader {
       if (this.#anchors.has(node.source)) return this.read(this.#anchors.get(node.source), path, offset);
       this.faults.push({
         offset,
-        message: `the alias \`*${node.source}\` names nothing; expected an anchor before it`,
+        message: `the alias \`*${printable(node.source, 80)}\` names nothing; expected an anchor before it`,
       });
       return undefined;
     }
@@ -135,7 +139,7 @@ class NodeReader {
       if (typeof key !== 'string' || key === '__proto__') {
         this.faults.push({ offset, message: 'this key is not a name; expected text' });
       } else if (Object.hasOwn(value, key)) {
-        this.faults.push({ offset, message: `\`${key.slice(0, 80)}\` is given twice; expected each key once` });
+        this.faults.push({ offset, message: `\`${printable(key, 80)}\` is given twice; expected each key once` });
       } else {
         const place = [...path, key];
         value[key] = this.read(pair.value, place, offset);
