@@ -38,6 +38,10 @@ const MISSING: readonly { reason: string; keys(policy: Policy): readonly string[
     keys: ({ mcp }) => (Object.keys(mcp).length > 0 ? ['mcp'] : []),
   },
   {
+    reason: 'compaction of the context is not implemented in this version; leave the key out',
+    keys: () => ['context.soften_at', 'context.compact_at'],
+  },
+  {
     reason: 'plugins are not implemented in this version',
     keys: ({ plugins }) => (plugins.length > 0 ? ['plugins'] : []),
   },
@@ -48,10 +52,16 @@ export function unsupportedKeys(loaded: LoadedPolicy): readonly UnsupportedKey[]
   return MISSING.flatMap(({ reason, keys }) =>
     keys(loaded.policy)
       // a step without a network of its own has the sandbox's, which is named already
-      .filter((key) => key === 'sandbox.network' || !key.endsWith('.network') || loaded.origins.has(key))
+      // and what has a default counts only where the file says it
+      .filter((key) => key === 'sandbox.network' || !/\.network$|^context\./.test(key) || isStated(loaded, key))
       .map((key) => {
         const origin = loaded.origins.get(key);
         return { key, position: origin === undefined || origin === 'default' ? null : origin, reason };
       }),
   );
+}
+
+/** A key with a default has an origin all the same. */
+function isStated({ origins }: LoadedPolicy, key: string): boolean {
+  return (origins.get(key) ?? 'default') !== 'default';
 }
