@@ -8,10 +8,13 @@ export async function guardRun(run: RunHandle, io: Pick<Io, 'on' | 'off'>): Prom
   const onTerm = () => run.interrupt('SIGTERM');
   io.on('SIGINT', onInt);
   io.on('SIGTERM', onTerm);
+  // A closed terminal ends the run in the same orderly way.
+  io.on('SIGHUP', onTerm);
   try {
     return await run.result;
   } finally {
     io.off('SIGINT', onInt);
     io.off('SIGTERM', onTerm);
+    io.off('SIGHUP', onTerm);
   }
 }

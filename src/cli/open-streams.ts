@@ -16,7 +16,7 @@ import { type GivenOptions, textOf } from './read-options.ts';
 
 /** Where the events of a run go: stdout in the form asked for, `--events`, and progress for people on stderr. */
 export async function openStreams(options: GivenOptions, io: Io): Promise<RunSinks> {
-  const format = textOf(options, 'format') ?? (io.stdout.isTTY ? 'text' : 'jsonl');
+  const format = formatOf(options, io);
   const file = textOf(options, 'events');
   const others: EventSink[] = file === null ? [] : [await createFileSink(resolve(io.cwd(), file))];
   const stderr = createStreamWriter(io.stderr, 'stderr');
@@ -32,6 +32,15 @@ export async function openStreams(options: GivenOptions, io: Io): Promise<RunSin
   else if (format === 'jsonl')
     others.push(createProgressLines({ write: (text) => stderr.write(text), clock: systemClock }));
   return { main: mainSink(format, io, status), others };
+}
+
+/** For a run that is refused before its other streams are known to work. */
+export function stdoutOnly(options: GivenOptions, io: Io): RunSinks {
+  return { main: mainSink(formatOf(options, io), io, null), others: [] };
+}
+
+function formatOf(options: GivenOptions, io: Io): string {
+  return textOf(options, 'format') ?? (io.stdout.isTTY ? 'text' : 'jsonl');
 }
 
 function mainSink(format: string, io: Io, status: ReturnType<typeof createStatusLine> | null): EventSink | null {

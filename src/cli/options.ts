@@ -85,6 +85,9 @@ export const POLICY_OPTIONS = {
 } as const satisfies OptionTable;
 
 export const REPLAY_OPTIONS = {
+  context: RUN_OPTIONS.context,
+  'output-schema': RUN_OPTIONS['output-schema'],
+  ...TRUST,
   ...WORKSPACE,
   format: STREAMS.format,
   events: STREAMS.events,

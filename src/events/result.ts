@@ -29,6 +29,8 @@ export const Changes = z.strictObject({
   patch: z.string().nullable(),
   patch_sha256: Sha256.nullable(),
   base_commit: z.string().nullable(),
+  /** The run began on more than that commit: the patch is against the start snapshot. */
+  base_dirty: z.boolean(),
   /** Git tree id of the final tree (what was checked and what is left). */
   tree: z.string().nullable(),
   tests: z.array(z.string()),

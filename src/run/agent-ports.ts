@@ -70,13 +70,12 @@ function createToolPorts({ context, home }: AgentOptions): ToolPorts {
   const hides = createMatcher(policy.workspace.hide);
   const protects = createMatcher(policy.workspace.protect);
   const env = buildEnvironment([policy.sandbox.env], context.request.environment);
-  let mounts: readonly Mount[] | null = null;
+  const mounts: readonly Mount[] = planAgentMounts(context.mounts);
   return {
     workspace: workspace.dir,
     root: workspace.root,
     policy,
     runCommand(command, signal) {
-      mounts ??= planAgentMounts(context.mounts);
       return context.sandbox.run({ ...command, env, mounts, home, network: policy.sandbox.network }, signal);
     },
     async readOutput(outputId, range) {

@@ -7,6 +7,7 @@ import { foldResult, NO_CHANGES, type ResultFacts } from './result.ts';
 import { createSession, type Session } from './session.ts';
 import { type Settled, settle } from './settle.ts';
 import type { Worked } from './work.ts';
+import { writeOutput } from './write-output.ts';
 
 export interface Execution {
   request: RunRequest;
@@ -57,10 +58,12 @@ export async function execute({ request, session, work }: Execution): Promise<Re
     startedAt: session.startedAt,
     durationMs: session.elapsedMs(),
   };
-  const result = await complete(session, facts, request.files.result);
-  if (request.files.message !== null) await writeFile(request.files.message, `${result.message}\n`);
-  await prepared?.close();
-  return result;
+  if (request.files.message !== null) await writeOutput(request.files.message, `${conclusion.message}\n`, session.emit);
+  try {
+    return await complete(session, facts, request.files.result);
+  } finally {
+    await prepared?.close();
+  }
 }
 
 /** Emits the terminal event, writes the result beside it, and closes the stream. */

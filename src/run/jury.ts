@@ -5,6 +5,7 @@ import type { CheckResult } from '../events/index.ts';
 import { createMatcher } from '../policy/index.ts';
 import {
   type Baseline,
+  changesJudge,
   createRooms,
   type Holdouts,
   judge,
@@ -69,14 +70,28 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
   const rooms = verify.checks.length === 0 ? null : await openRooms({ context, start, holdouts });
   const tests = createMatcher(policy.workspace.tests);
   const configs = createMatcher(RUNNER_CONFIGS);
-  const matches = {
-    test: (path: string) => tests(path) !== null,
-    config: (path: string) => configs(path) !== null,
-    manifest: isManifestOrLock,
+  /** Which changed paths judge the work: test files and configs, and manifests whose change touches how checks run. */
+  const matchesOf = async (files: readonly { path: string }[], tree: TreeId) => {
+    const judging = new Set<string>();
+    for (const { path } of files) {
+      if (
+        isManifestOrLock(path) &&
+        changesJudge(path, await workspace.read(start, path), await workspace.read(tree, path))
+      )
+        judging.add(path);
+    }
+    return {
+      test: (path: string) => tests(path) !== null || judging.has(path),
+      config: (path: string) => configs(path) !== null,
+      manifest: isManifestOrLock,
+    };
   };
   const pristine = context.request.trustRef ?? workspace.base.commit ?? start;
 
-  async function runRounds(tree: TreeId, about: JudgedAttempt): Promise<void> {
+  async function runRounds(
+    { tree, files }: { tree: TreeId; files: readonly { path: string }[] },
+    about: JudgedAttempt,
+  ): Promise<void> {
     if (rooms === null) return;
     const { attempt, baseline } = about;
     let attempted: TreeId | null = null;
@@ -94,7 +109,19 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
     }
     rounds.push(
       await runFinalRound(
-        { workspace, rooms, ports, verify, baseline, attempt, tree, base: start, pristine, attempted, matches },
+        {
+          workspace,
+          rooms,
+          ports,
+          verify,
+          baseline,
+          attempt,
+          tree,
+          base: start,
+          pristine,
+          attempted,
+          matches: await matchesOf(files, tree),
+        },
         context.stop,
       ),
     );
@@ -110,7 +137,7 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
         ...(await judgeDeps(context, { from: start, to: tree, files: change.files })),
       ];
       const before = rounds.length;
-      if (violations.length === 0) await runRounds(tree, about);
+      if (violations.length === 0) await runRounds({ tree, files: change.files }, about);
       const last = rounds.length > before ? rounds.at(-1) : undefined;
       if (last?.status === 'blocked')
         throw new RunBlockedError('sandbox_unavailable', last.reason ?? 'the sandbox gave way');

@@ -5,7 +5,7 @@ import { UsageError } from '../errors.ts';
 import { createMatcher, type Policy } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
 
-/** Most mounts that one command may need; beyond it the final tree is still judged. */
+/** Most mounts of one command. Protected files beyond it are still judged on the final tree; hidden ones have to fit. */
 const MOST_MOUNTS = 2000;
 
 export interface MountPlan {
@@ -19,6 +19,8 @@ export interface MountPlan {
   foreign: readonly string[];
   /** Further absolute paths that the agent may not read (holdouts). */
   alsoHidden: readonly string[];
+  /** Absolute paths of files that the run itself writes: read-only for everybody else. */
+  ownFiles: readonly string[];
 }
 
 interface Found {
@@ -87,13 +89,19 @@ export function planAgentMounts(plan: MountPlan): Mount[] {
   const writable = plan.policy.sandbox.mode === 'read-only' ? 'read' : 'write';
   const read = (path: string): Mount => ({ from: path, to: path, access: 'read' });
   const found = plan.policy.sandbox.mode === 'off' ? { protected: [], hidden: [] } : findPaths(plan);
-  const covers = [
-    ...(writable === 'write' ? [...found.protected, ...plan.foreign].map((path) => read(join(plan.root, path))) : []),
-    ...found.hidden.map(
-      (path): Mount => ({ from: join(plan.root, path), to: join(plan.root, path), access: 'hidden' }),
-    ),
-    ...plan.alsoHidden.map((path): Mount => ({ from: path, to: path, access: 'hidden' })),
-  ].filter((mount) => !isSymlink(mount.from));
+  const hidden = [...found.hidden.map((path) => join(plan.root, path)), ...plan.alsoHidden].map(
+    (path): Mount => ({ from: path, to: path, access: 'hidden' }),
+  );
+  if (hidden.length > MOST_MOUNTS) {
+    throw new UsageError(
+      `workspace.hide: ${hidden.length} paths match, more than ${MOST_MOUNTS} cannot be hidden; hide their folder`,
+    );
+  }
+  const guarded = [...found.protected, ...plan.foreign].map((path) => read(join(plan.root, path)));
+  const own = plan.ownFiles.filter((path) => existsPlainly(path)).map(read);
+  const covers = [...own, ...hidden, ...(writable === 'write' ? guarded : [])].filter(
+    (mount) => !isSymlink(mount.from),
+  );
   return [
     ...readableMounts(plan.policy),
     ...(plan.dir === plan.root ? [] : [read(plan.root)]),
@@ -115,7 +123,7 @@ export function planCheckMounts(plan: MountPlan): Mount[] {
 
 function gitMounts(plan: MountPlan): Mount[] {
   const git = join(plan.root, '.git');
-  const own: Mount[] = exists(git) ? [{ from: git, to: git, access: 'read' }] : [];
+  const own: Mount[] = existsPlainly(git) ? [{ from: git, to: git, access: 'read' }] : [];
   return [
     ...own,
     ...plan.gitDirs
@@ -124,7 +132,7 @@ function gitMounts(plan: MountPlan): Mount[] {
   ];
 }
 
-function exists(path: string): boolean {
+function existsPlainly(path: string): boolean {
   try {
     return !lstatSync(path).isSymbolicLink();
   } catch (error) {

@@ -13,8 +13,8 @@ import {
 import { unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
 import { createThread, lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
-import { findHoldouts, type Holdouts } from '../verify/index.ts';
-import { openWorkspace, type Workspace } from '../workspace/index.ts';
+import { findHoldouts, type Holdouts, removeTree } from '../verify/index.ts';
+import { locateRepository, openWorkspace, type Workspace } from '../workspace/index.ts';
 import { refuseKeyInEnvironment } from './environment.ts';
 import { createHomes } from './homes.ts';
 import { type MountPlan, planCheckMounts } from './mounts.ts';
@@ -53,10 +53,6 @@ export async function openThread(
     clock: systemClock,
   });
   closers.push(() => thread.close());
-  const lock = await lockWorkspace({ stateDir, workspace: request.workspace, owner: thread.id });
-  if (lock.kind === 'held')
-    throw new RunBlockedError('busy', `another run holds this workspace (${lock.by.owner}, process ${lock.by.pid})`);
-  closers.push(() => lock.release());
   return thread;
 }
 
@@ -95,6 +91,28 @@ export async function openModel({
   });
 }
 
+/** One run a repository: a run in a folder of it would take back what another one does beside it. */
+async function lockRoot(request: RunRequest, thread: Thread, closers: (() => Promise<void>)[]): Promise<void> {
+  const stateDir = request.stateDir ?? stateFolder(request.environment);
+  const { dir, repository } = await locateRepository({
+    dir: request.workspace,
+    path: request.environment['PATH'] ?? '',
+  });
+  const lock = await lockWorkspace({ stateDir, workspace: repository?.root ?? dir, owner: thread.id });
+  if (lock.kind === 'held') {
+    throw new RunBlockedError('busy', `another run holds this workspace (${lock.by.owner}, process ${lock.by.pid})`);
+  }
+  closers.push(() => lock.release());
+}
+
+/** Real absolute paths of files that may not exist yet. */
+async function realFiles(files: readonly (string | null)[]): Promise<string[]> {
+  const named = files.filter((file) => file !== null);
+  return Promise.all(named.map(async (file) => join(await realpath(dirname(file)), basename(file))));
+}
+
+const isBelow = (root: string, path: string) => path.startsWith(root + sep);
+
 /** The folder under work with all that goes with it. */
 export interface OpenedFolder {
   workspace: Workspace;
@@ -114,7 +132,10 @@ export async function openFolder(
   if (unsupported !== undefined) throw new UsageError(`${unsupported.key}: ${unsupported.reason}`);
   const scratch = join(thread.dir, 'scratch');
   await mkdir(scratch, { recursive: true, mode: 0o755 });
-  const workspace = await openWorkspace({ dir: request.workspace, storeDir: thread.dir });
+  closers.push(() => removeTree(scratch));
+  await lockRoot(request, thread, closers);
+  const ownFiles = await realFiles([...Object.values(request.files), request.record, ...request.streamFiles]);
+  const workspace = await openWorkspace({ dir: request.workspace, storeDir: thread.dir, leaveOut: ownFiles });
   closers.push(() => workspace.close());
   const policyDir = path === null ? workspace.dir : dirname(path);
   const holdouts = await findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
@@ -132,6 +153,7 @@ export async function openFolder(
     gitDirs: workspace.gitDirs,
     foreign: workspace.foreign,
     alsoHidden: holdouts.insideWorkspace,
+    ownFiles: ownFiles.filter((file) => isBelow(workspace.root, file)),
   };
   return { workspace, mounts, holdouts, homes: await createHomes(scratch), scratch };
 }

@@ -22,6 +22,8 @@ export interface RunRequest {
   trustRef: string | null;
   ephemeral: boolean;
   files: OutputFiles;
+  /** Absolute paths of files that the caller writes during the run (its event stream), beside `files` and `record`. */
+  streamFiles: readonly string[];
   /** The harness's environment: keys are taken from it, children get an allowlist of it. */
   environment: NodeJS.ProcessEnv;
   /** Folder for threads and locks; null: from the environment. */

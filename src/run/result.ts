@@ -36,6 +36,7 @@ export const NO_CHANGES: Changes = {
   patch: null,
   patch_sha256: null,
   base_commit: null,
+  base_dirty: false,
   tree: null,
   tests: [],
   dependencies: [],

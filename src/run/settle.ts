@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
 import type { Changes, Result } from '../events/index.ts';
 import { dependencyChanges, reviewAreas, type TreeId, touchedTests } from '../workspace/index.ts';
 import type { Conclusion } from './conclusion.ts';
 import type { RunContext } from './run-context.ts';
+import { writeOutput } from './write-output.ts';
 
 export interface Settled {
   changes: Changes;
@@ -33,7 +33,7 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
     change.files.length === 0
       ? null
       : await thread.writeArtifact(kept ? 'change.patch' : 'rejected.patch', change.patch);
-  if (request.files.patch !== null) await writeFile(request.files.patch, change.patch);
+  if (request.files.patch !== null) await writeOutput(request.files.patch, change.patch, context.emit);
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
   const files = restores ? await workspace.restore(trees.found) : 0;
   if (files > 0) await context.emit({ type: 'workspace.restored', to: 'base', files });
@@ -44,6 +44,7 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
       patch,
       patch_sha256: change.sha256,
       base_commit: workspace.base.commit,
+      base_dirty: workspace.base.dirty || trees.start !== trees.found,
       tree: final,
       tests: touchedTests(change.files, policy),
       dependencies:

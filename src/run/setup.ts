@@ -27,8 +27,8 @@ export async function runSetup(context: RunContext, place: SetupPlace): Promise<
     for (let tries = 0; ; tries++) {
       const failure = await runStep(step, context, place);
       if (failure === null) break;
-      if (tries >= step.retries || context.interrupt.aborted) {
-        if (context.interrupt.aborted) return;
+      if (tries >= step.retries || context.stop.aborted) {
+        if (context.stop.aborted) return;
         throw new RunBlockedError('setup_failed', `setup command ${JSON.stringify(step.run)} ${failure}`);
       }
     }

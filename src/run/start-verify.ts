@@ -1,3 +1,4 @@
+import { UsageError } from '../errors.ts';
 import { NO_USAGE } from '../events/index.ts';
 import { type Conclusion, conclude } from './conclusion.ts';
 import { execute } from './execute.ts';
@@ -14,6 +15,8 @@ import { stoppedEarly, takeBaseline, type Worked } from './work.ts';
 export interface PatchJob {
   /** Puts the patch into the workspace. Throws UsageError when it does not apply. */
   apply(): Promise<void>;
+  /** Tree that the patched workspace has to be; null: any. */
+  readonly expectedTree: string | null;
 }
 
 /**
@@ -59,6 +62,9 @@ async function verify(prepared: Prepared, patch: PatchJob | null): Promise<Worke
   const baseline = patch === null ? null : await takeBaseline(context);
   if (baseline !== null && 'outcome' in baseline) return worked(baseline);
   await patch?.apply();
+  if (patch?.expectedTree && (await workspace.snapshot()) !== patch.expectedTree) {
+    throw new UsageError('--expect: the patch does not give the tree that the result is about', { code: 'expect' });
+  }
   const verdict = await jury.judge({ attempt: 1, baseline, limited: false });
   return worked(
     stoppedEarly(context) ??

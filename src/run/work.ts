@@ -1,4 +1,4 @@
-import type { Denial, Usage } from '../events/index.ts';
+import type { Denial, Outcome, Usage } from '../events/index.ts';
 import { NO_USAGE } from '../events/index.ts';
 import { createLoop, type Loop, type LoopEnd } from '../loop/index.ts';
 import { editFamilyOf } from '../model/index.ts';
@@ -185,12 +185,32 @@ async function runAttempts({
     const again =
       verdict.feedback !== null && attempt < limits.attempts && end.kind === 'finished' && !context.stop.aborted;
     if (!again) {
-      const ended = end.kind === 'limit' && outcome === 'unverified' ? concludeLimit(end) : conclude(outcome, reason);
-      return { conclusion: { ...ended, ...said, evidence, checks }, attempts: attempt };
+      const ended = endedBy(end, verdict, context);
+      const kept = ended.outcome === outcome ? said : { ...said, endedBy: ended.endedBy };
+      return { conclusion: { ...ended, ...kept, evidence, checks }, attempts: attempt };
     }
     violation = outcome === 'policy_violation' ? { ...conclude(outcome, reason), ...said, evidence, checks } : null;
     await loop.goOn(verdict.feedback ?? reason);
   }
+}
+
+/** The verdict, or the limit that kept it from being one. */
+function endedBy(
+  end: LoopEnd,
+  { outcome, reason }: { outcome: Outcome; reason: string },
+  context: RunContext,
+): Conclusion {
+  if (outcome === 'verified' || outcome === 'unchecked') {
+    if (end.kind !== 'limit') return conclude(outcome, reason);
+    if (outcome === 'unchecked') return concludeLimit(end);
+    const lacksOutput = context.request.outputSchema !== null;
+    return lacksOutput
+      ? conclude('invalid_output', `${limitReason(end)} before the agent gave an output`)
+      : conclude(outcome, reason);
+  }
+  if (outcome !== 'unverified') return conclude(outcome, reason);
+  if (end.kind === 'limit') return concludeLimit(end);
+  return context.stop.aborted && !context.interrupt.aborted ? wallTimeOver(context) : conclude(outcome, reason);
 }
 
 function describeEnd(end: LoopEnd, context: RunContext): Pick<Conclusion, 'endedBy' | 'message' | 'risks' | 'output'> {
@@ -205,12 +225,16 @@ function describeEnd(end: LoopEnd, context: RunContext): Pick<Conclusion, 'ended
   };
 }
 
-function concludeLimit(end: Extract<LoopEnd, { kind: 'limit' }>): Conclusion {
+function limitReason(end: Extract<LoopEnd, { kind: 'limit' }>): string {
   const used =
     end.limit === 'wall_time'
       ? `${(end.used / 1000).toFixed(1)} s of ${(end.max / 1000).toFixed(1)} s`
       : `${end.used} of ${end.max}`;
-  return conclude('limit_reached', `the limit ${end.limit} is reached: ${used} used`, { endedBy: end.limit });
+  return `the limit ${end.limit} is reached: ${used} used`;
+}
+
+function concludeLimit(end: Extract<LoopEnd, { kind: 'limit' }>): Conclusion {
+  return conclude('limit_reached', limitReason(end), { endedBy: end.limit });
 }
 
 /** Ends that no verification can turn into something else; null for the others. */

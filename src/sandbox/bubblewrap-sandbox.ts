@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { chownSync, closeSync, openSync, realpathSync, rmSync } from 'node:fs';
+import { closeSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Adoption, createAdoption } from './adopt-folders.ts';
 import { type Bounds, memoryDetail } from './bounds.ts';
 import { bubblewrapArgs, innerCommand } from './bubblewrap-args.ts';
 import { explainFailure } from './bubblewrap-failure.ts';
@@ -29,6 +30,8 @@ export interface BubblewrapSetup {
   bounds: Bounds;
   /** The workspace may not be written, whatever a command's mounts say. */
   readOnly: boolean;
+  /** Folders of the user's: their files keep their owner. */
+  given: readonly string[];
   scratch: Scratch;
   filterFile: string;
   pipes: OutputPipes;
@@ -43,11 +46,12 @@ const INNER_SCRIPT = '/run/belay-script';
 export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxStatus): Sandbox {
   const closing = new AbortController();
   const running = new Set<Promise<CommandEnd>>();
+  const adopt = adopts(setup.user) ? createAdoption(setup.user, setup.given) : null;
   let count = 0;
   return {
     status,
     run(command, signal) {
-      const end = runCommand(setup, command, { signal: AbortSignal.any([signal, closing.signal]), id: count++ });
+      const end = runCommand(setup, command, { signal: AbortSignal.any([signal, closing.signal]), id: count++, adopt });
       running.add(end);
       void end.finally(() => running.delete(end));
       return end;
@@ -64,7 +68,7 @@ export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxS
 async function runCommand(
   setup: BubblewrapSetup,
   command: SandboxedCommand,
-  run: { signal: AbortSignal; id: number },
+  run: { signal: AbortSignal; id: number; adopt: Adoption | null },
 ): Promise<CommandEnd> {
   const failed = (detail: string): CommandEnd => ({ reason: 'failed_to_start', exitCode: null, durationMs: 0, detail });
   let cgroup: Cgroup | null = null;
@@ -83,14 +87,15 @@ async function runCommand(
       ...plan.steps,
       ...(scriptFile === null ? [] : [{ kind: 'read' as const, from: scriptFile, to: INNER_SCRIPT }]),
     ];
-    // Without a map of ids, the folder that belay made would be root's alone.
-    if (setup.user.kind === 'setpriv') chownSync(home, setup.user.uid, setup.user.gid);
     const sources: StageSource[] = [
       { path: home, access: 'write' },
       { path: setup.scratch.dir, access: 'read' },
       ...setup.view.extras.map(({ from }) => ({ path: from, access: 'read' as const })),
       ...plan.steps.flatMap((step) => (step.kind === 'hidden' ? [] : [{ path: step.from, access: step.kind }])),
     ];
+    if (run.adopt !== null) {
+      for (const { path, access } of sources) if (access === 'write') run.adopt(path, home);
+    }
     const launch = launchCommand({
       user: setup.user,
       bwrap: setup.bwrap,
@@ -154,6 +159,10 @@ async function runCommand(
     await cgroup?.remove();
     if (scriptFile !== null) rmSync(scriptFile, { force: true });
   }
+}
+
+function adopts(user: CommandUser): boolean {
+  return user.kind === 'setpriv' || (user.kind === 'staged' && user.adopts);
 }
 
 /** `sandbox.mode: read-only` holds for every command, whatever its mounts say; HOME and /tmp stay writable. */

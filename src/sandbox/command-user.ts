@@ -10,13 +10,24 @@ import { chooseStage } from './stage-launcher.ts';
  */
 export type CommandUser =
   | { kind: 'harness'; uid: number; gid: number }
-  | { kind: 'staged'; uid: number; gid: number; perl: string; stage: string; map: number | null; release(): void }
+  | StagedUser
   | { kind: 'setpriv'; uid: number; gid: number; program: string }
   | { kind: 'root'; uid: 0; gid: 0 };
 
 /** Highest uid of the range that distributions leave to no one, below `nobody`. */
 const SPARE_UID = 65_533;
 const LOWEST_SPARE_UID = 60_000;
+
+/** `adopts`: belay's own folders lie where ids cannot be mapped, and are given to the user instead. */
+export interface StagedUser extends Identity {
+  kind: 'staged';
+  perl: string;
+  stage: string;
+  /** Descriptor of the user namespace that root's files are mapped by. */
+  map: number | null;
+  adopts: boolean;
+  release(): void;
+}
 
 interface Identity {
   uid: number;
@@ -35,9 +46,13 @@ export async function* commandUsers(workspace: string, bwrap: string): AsyncGene
   const perl = findSystemProgram('perl');
   const stage = chooseStage([bwrap]);
   if (identity !== null && perl !== null && stage !== null) {
-    const map = await openIdMap(perl, identity);
-    if (map !== null) yield { kind: 'staged', ...identity, perl, stage, map, release: () => closeSync(map) };
-    else if (owner.uid !== 0) yield { kind: 'staged', ...identity, perl, stage, map, release: () => undefined };
+    for (const adopts of [false, true]) {
+      // Each is released by whoever took it.
+      const map = await openIdMap(perl, identity);
+      const staged = { kind: 'staged', ...identity, perl, stage, map, adopts } as const;
+      if (map !== null) yield { ...staged, release: () => closeSync(map) };
+      else if (owner.uid !== 0 && adopts) yield { ...staged, release: () => undefined };
+    }
   }
   const setpriv = findSystemProgram('setpriv');
   if (identity !== null && setpriv !== null && owner.uid !== 0)

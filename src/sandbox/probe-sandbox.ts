@@ -110,7 +110,10 @@ async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before 
   const cgroups = user.kind === 'root' ? findCgroupHome() : null;
   const status: SandboxStatus = {
     tier: 'bubblewrap',
-    reason: [describeUser(user, cgroups?.pids != null), ...(before === null ? [] : [before])].join(' '),
+    reason: [
+      describeUser(user, cgroups?.pids != null),
+      ...(before === null ? [] : [`A better way failed: ${before}`]),
+    ].join(' '),
     network: 'none',
     uid: user.uid,
   };
@@ -123,6 +126,7 @@ async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before 
       masked: user.kind === 'root' ? findRootOnly('/etc') : [],
       bounds: { memoryBytes, processes, fileSizeBytes },
       readOnly: policy.mode === 'read-only',
+      given: options.mounts.map(({ from }) => from),
       scratch,
       filterFile: scratch.file('filter', createSeccompFilter(arch)),
       pipes: createOutputPipes(scratch.dir),

@@ -1,5 +1,5 @@
 import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { createGit, type Git, isWithin } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
@@ -24,6 +24,8 @@ export interface OpenWorkspaceOptions {
   resumed?: boolean;
   /** Default: the process's PATH. */
   path?: string;
+  /** Absolute paths that are no part of the tree whatever they hold: files that the run itself writes. */
+  leaveOut?: readonly string[];
 }
 
 const MAX_READ_BYTES = 64 * 1024 * 1024;
@@ -43,7 +45,8 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   await tuneStore(store, index.entries);
   const earlier = options.resumed === true ? await loadStartFacts(storeDir) : null;
   const scan = await scanWorkTree(git, { ignored: true });
-  const pinned = new Set(earlier?.pinned ?? scan.ignored);
+  const own = (options.leaveOut ?? []).filter((path) => isWithin(root, path)).map((path) => relative(root, path));
+  const pinned = new Set([...(earlier?.pinned ?? scan.ignored), ...own]);
   const site: SnapshotSite = {
     git,
     root,
@@ -94,7 +97,7 @@ const readStart = async (
     git: location.repository !== null,
     tree: first.tree,
   };
-  const modes = await unusualModes(
+  const modes = unusualModes(
     root,
     own.map((change) => change.path),
   );

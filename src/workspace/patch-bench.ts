@@ -15,13 +15,15 @@ export interface PatchBenchOptions {
   base: string;
   patch: Buffer;
   /** What a result says of the patch; null where there is none to compare. */
-  expected: { patchSha256: string | null; baseCommit: string | null } | null;
+  expected: { patchSha256: string | null; baseCommit: string | null; tree: string | null } | null;
 }
 
 /** A fresh tree of the base, in a folder of its own, for a job that never saw the agent. */
 export interface PatchBench {
   readonly dir: string;
   apply(): Promise<void>;
+  /** Tree that the patch has to give, as the result says; null where there is none to compare. */
+  readonly expectedTree: string | null;
   remove(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export async function createPatchBench(options: PatchBenchOptions): Promise<Patc
     await git.run(['read-tree', '-u', '--reset', commit]);
     return {
       dir,
+      expectedTree: expected?.tree ?? null,
       async apply() {
         const applied = await git.call(['apply', '--whitespace=nowarn', '-'], { stdin: options.patch });
         if (applied.code !== 0)

@@ -1,4 +1,5 @@
-import { lstat, readFile, rename, writeFile } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { hasCode } from './has-code.ts';
@@ -49,13 +50,10 @@ export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
 const MAX_MODES = 20_000;
 const PERMISSIONS = 0o777;
 
-export const unusualModes = async (root: string, paths: readonly string[]): Promise<Record<string, number>> => {
+export const unusualModes = (root: string, paths: readonly string[]): Record<string, number> => {
   const modes: Record<string, number> = {};
   for (const path of paths.slice(0, MAX_MODES)) {
-    const stats = await lstat(join(root, path)).catch((error: unknown) => {
-      if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
-      throw error;
-    });
+    const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
     const bits = (stats?.mode ?? 0) & PERMISSIONS;
     if (stats?.isFile() === true && bits !== 0o644 && bits !== 0o755) modes[path] = bits;
   }

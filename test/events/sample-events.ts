@@ -30,6 +30,7 @@ export const sampleResult = (more: Partial<Result> = {}): Result => ({
     patch: null,
     patch_sha256: null,
     base_commit: null,
+    base_dirty: false,
     tree: null,
     tests: [],
     dependencies: [],

@@ -39,7 +39,7 @@ describe('a secret of setup', () => {
       {
         setup: [{ run: `echo "setup sees $SETUP_VALUE"; ${probe} >> "$HOME/seen"`, env: { pass: ['SETUP_VALUE'] } }],
         verify: {
-          checks: [{ name: 'seen', run: 'tr -d " \\n" < "$HOME/seen" | tee /dev/stderr; test -z "$SETUP_VALUE"' }],
+          checks: [{ name: 'seen', run: 'tr -d " \n" < "$HOME/seen"; test -z "$SETUP_VALUE"' }],
         },
         workspace: { write: ['**'] },
       },
@@ -59,7 +59,7 @@ describe('a secret of setup', () => {
       'agent: 0',
       `verify: ${secret.length}`,
       'setup: setup sees',
-      `clean_room: ${secret.length}0`,
+      `clean_room: ${secret.length}`,
     ]);
   });
 });

@@ -15,7 +15,8 @@ describe.skipIf(!IS_LINUX)('the bounds of a fenced command', () => {
     const mark = sleepMark();
     let most = 0;
     // Not in bash, which waits for seconds when it cannot fork.
-    const bomb = `for (1..200) { my $pid = fork; last unless defined $pid; exec "sleep", "${mark}" unless $pid } print "counted\\n"; sleep 60`;
+    // Reading to the end waits until each of them is what it is to be: the pipe closes when a program starts.
+    const bomb = `pipe R, W; for (1..200) { my $pid = fork; last unless defined $pid; exec "sleep", "${mark}" unless $pid } close W; <R>; print "counted\\n"; sleep 60`;
     const script = `exec perl -e '$| = 1; ${bomb}'`;
     const controller = new AbortController();
     const end = await runIn(sandbox, folders, script, {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap-sandbox.ts';
 import { findCgroupHome } from '../../src/sandbox/cgroup.ts';
+import type { CommandUser } from '../../src/sandbox/command-user.ts';
 import { findBubblewrap } from '../../src/sandbox/find-bubblewrap.ts';
 import type { Sandbox } from '../../src/sandbox/index.ts';
 import { createOutputPipes } from '../../src/sandbox/output-pipes.ts';
@@ -23,6 +24,31 @@ import {
 } from './fixture.ts';
 
 const OWNER = 1234;
+
+/** The ways that the probe comes to only where better ones do not work. */
+function openAs(user: CommandUser, given: readonly string[] = []): Sandbox {
+  const bwrap = findBubblewrap(process.env['PATH'] ?? '', []);
+  const { arch } = process;
+  if (bwrap === null || !isFilterArch(arch)) throw new Error('no bubblewrap');
+  const scratch = createScratch();
+  return createBubblewrapSandbox(
+    {
+      bwrap,
+      user,
+      view: loadSystemView({ env: process.env, readable: [], nodePath: process.execPath }),
+      overlays: {},
+      masked: user.kind === 'root' ? findRootOnly('/etc') : [],
+      bounds: { memoryBytes: 512 * MIB, processes: 40, fileSizeBytes: 64 * MIB },
+      readOnly: false,
+      given,
+      scratch,
+      filterFile: scratch.file('filter', createSeccompFilter(arch)),
+      pipes: createOutputPipes(scratch.dir),
+      cgroups: user.kind === 'root' ? findCgroupHome() : null,
+    },
+    { tier: 'bubblewrap', reason: '', network: 'none', uid: user.uid },
+  );
+}
 
 describe.skipIf(!IS_LINUX || !IS_ROOT)('a sandbox of root (skipped for others)', () => {
   let folders: Folders;
@@ -74,29 +100,24 @@ describe.skipIf(!IS_LINUX || !IS_ROOT)('a sandbox of root (skipped for others)',
     expect([ownerOf('new'), statSync(path.join(folders.home, 'own')).uid]).toEqual([OWNER, 0]);
   });
 
+  it('becomes the owner of the workspace without perl as well', async () => {
+    for (const dir of [folders.ws, folders.root]) chownSync(dir, OWNER, OWNER);
+    folders.write(path.join(folders.home, 'cache/index'), 'old\n');
+    const sandbox = openAs({ kind: 'setpriv', uid: OWNER, gid: OWNER, program: '/usr/bin/setpriv' }, [folders.ws]);
+    const { output } = await runIn(
+      sandbox,
+      folders,
+      'id -u; echo new > new; echo x > ~/own && echo home; echo new > ~/cache/index && echo cache',
+    );
+    await sandbox.close();
+    expect(output).toBe(`${OWNER}\nhome\ncache\n`);
+    expect(ownerOf('new')).toBe(OWNER);
+  });
+
   describe('where it can only run commands as uid 0', () => {
     let sandbox: Sandbox;
     beforeEach(() => {
-      const bwrap = findBubblewrap(process.env['PATH'] ?? '', []);
-      const { arch } = process;
-      if (bwrap === null || !isFilterArch(arch)) throw new Error('no bubblewrap');
-      const scratch = createScratch();
-      sandbox = createBubblewrapSandbox(
-        {
-          bwrap,
-          user: { kind: 'root', uid: 0, gid: 0 },
-          view: loadSystemView({ env: process.env, readable: [], nodePath: process.execPath }),
-          overlays: {},
-          masked: findRootOnly('/etc'),
-          bounds: { memoryBytes: 512 * MIB, processes: 40, fileSizeBytes: 64 * MIB },
-          readOnly: false,
-          scratch,
-          filterFile: scratch.file('filter', createSeccompFilter(arch)),
-          pipes: createOutputPipes(scratch.dir),
-          cgroups: findCgroupHome(),
-        },
-        { tier: 'bubblewrap', reason: '', network: 'none', uid: 0 },
-      );
+      sandbox = openAs({ kind: 'root', uid: 0, gid: 0 });
     });
     afterEach(() => sandbox.close());
 
@@ -115,7 +136,8 @@ describe.skipIf(!IS_LINUX || !IS_ROOT)('a sandbox of root (skipped for others)',
         const mark = sleepMark();
         let most = 0;
         const controller = new AbortController();
-        const bomb = `for (1..100) { my $pid = fork; last unless defined $pid; exec "sleep", "${mark}" unless $pid } print "counted\\n"; sleep 60`;
+        // Reading to the end waits until each of them is what it is to be: the pipe closes when a program starts.
+        const bomb = `pipe R, W; for (1..100) { my $pid = fork; last unless defined $pid; exec "sleep", "${mark}" unless $pid } close W; <R>; print "counted\\n"; sleep 60`;
         await runIn(sandbox, folders, `exec perl -e '$| = 1; ${bomb}'`, {
           signal: controller.signal,
           onOutput: () => {

@@ -66,7 +66,7 @@ describe('a patch bench', () => {
   it('is a fresh tree of the base that takes the patch and goes without a trace', async () => {
     const { dir, base, patch, patchSha256 } = await createPatch();
     const before = await stateOf(dir);
-    const expected = { patchSha256, baseCommit: base };
+    const expected = { patchSha256, baseCommit: base, tree: null };
     const bench = await createPatchBench({ dir, path, base: base.slice(0, 10), patch, expected });
     expect(await photograph(bench.dir)).toEqual({ 'a.txt': '644 a\n', 'b.txt': '644 b\n', 'run.sh': '755 x' });
     await bench.apply();
@@ -83,10 +83,12 @@ describe('a patch bench', () => {
       createPatchBench({ dir, path, base, patch, expected: null, ...change });
     await expect(create({ base: 'f'.repeat(40) })).rejects.toMatchObject({ code: 'trust_ref' });
     await expect(
-      create({ patch: Buffer.from('x'), expected: { patchSha256, baseCommit: base } }),
+      create({ patch: Buffer.from('x'), expected: { patchSha256, baseCommit: base, tree: null } }),
     ).rejects.toMatchObject({ code: 'expect' });
-    await expect(create({ expected: { patchSha256, baseCommit: null } })).rejects.toMatchObject({ code: 'expect' });
-    await expect(create({ expected: { patchSha256: null, baseCommit: base } })).rejects.toMatchObject({
+    await expect(create({ expected: { patchSha256, baseCommit: null, tree: null } })).rejects.toMatchObject({
+      code: 'expect',
+    });
+    await expect(create({ expected: { patchSha256: null, baseCommit: base, tree: null } })).rejects.toMatchObject({
       code: 'expect',
     });
   });

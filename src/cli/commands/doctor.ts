@@ -66,7 +66,13 @@ async function examineKey(invocation: Invocation): Promise<Finding> {
     };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { ...about, works: false, says: error.message, fix: 'see the message' };
+    return {
+      ...about,
+      required: true,
+      works: false,
+      says: error.message,
+      fix: 'mend belay.yml, or set the variable that the message names',
+    };
   }
 }
 

@@ -2,14 +2,18 @@ import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { type Event, readEvents } from '../../events/index.ts';
 import { cassetteFromEvents } from '../../model/index.ts';
+import type { LoadedPolicy } from '../../policy/index.ts';
 import { startRun } from '../../run/index.ts';
 import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { guardRun } from '../guard-run.ts';
+import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
+import { loadReferences } from '../load-references.ts';
 import { openStreams } from '../open-streams.ts';
 import { print } from '../print.ts';
-import { textOf } from '../read-options.ts';
+import { listOf, textOf } from '../read-options.ts';
+import { streamFiles } from '../stream-files.ts';
 import { requireReadable } from './audit.ts';
 
 const DRIFT = 16;
@@ -27,6 +31,18 @@ async function loadEvents(source: string, { io }: Invocation): Promise<Event[]> 
   return events;
 }
 
+/** The limits of the recorded run: options may have tightened the policy's. */
+function withRecordedLimits(loaded: LoadedPolicy, recorded: Readonly<Record<string, number>>): LoadedPolicy {
+  const { limits } = loaded.policy;
+  const of = (name: string, max: number) => Math.min(recorded[name] ?? max, max);
+  const own = {
+    turns: of('turns', limits.turns),
+    attempts: of('attempts', limits.attempts),
+    tokens: of('tokens', limits.tokens),
+  };
+  return { ...loaded, policy: { ...loaded.policy, limits: { ...limits, ...own } } };
+}
+
 /** `belay replay`: the recorded answers once more, against the code as it is now. The workspace is put back afterwards. */
 export const replayEvents: Handler = async (invocation) => {
   const { io, options, words, version } = invocation;
@@ -38,7 +54,9 @@ export const replayEvents: Handler = async (invocation) => {
     throw new UsageError(`${source}: there is no run.started event with a goal`);
   const cwd = io.cwd();
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
-  const { policy } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
+  const { policy: loaded, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
+  const policy = withRecordedLimits(loaded, started.limits ?? {});
+  const schema = textOf(options, 'output-schema');
   const drifts: string[] = [];
   const run = startRun(
     {
@@ -47,13 +65,14 @@ export const replayEvents: Handler = async (invocation) => {
       goal: started.goal.text,
       policy,
       workspace,
-      references: [],
-      outputSchema: null,
+      references: await loadReferences(listOf(options, 'context'), cwd),
+      outputSchema: schema === null ? null : await loadOutputSchema(resolve(cwd, schema)),
       replay: await cassetteFromEvents(events),
       record: null,
-      trustRef: null,
+      trustRef,
       ephemeral: true,
       files: { result: null, patch: null, message: null },
+      streamFiles: streamFiles(options, io),
       environment: io.env,
       stateDir: null,
       delivery: 'discard',

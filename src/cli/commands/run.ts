@@ -1,16 +1,18 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { oneLine } from '../../events/index.ts';
 import { type RunRequest, refuseRun, startRun } from '../../run/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { guardRun } from '../guard-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
-import { openStreams } from '../open-streams.ts';
-import { requireParentFolder } from '../output-file.ts';
+import { openStreams, stdoutOnly } from '../open-streams.ts';
+import { requireParentFolder, usableFile } from '../output-file.ts';
 import { describeBug, print } from '../print.ts';
 import { readGoal } from '../read-goal.ts';
 import { isGiven, listOf, textOf } from '../read-options.ts';
+import { streamFiles } from '../stream-files.ts';
 
 async function readRequest({ options, words, io, version }: Invocation): Promise<RunRequest> {
   const cwd = io.cwd();
@@ -37,6 +39,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
     trustRef,
     ephemeral: isGiven(options, 'ephemeral'),
     files,
+    streamFiles: streamFiles(options, io),
     environment: io.env,
     stateDir: null,
     delivery: 'keep-verified',
@@ -46,23 +49,23 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
 /** `belay run`: one goal to one verdict. */
 export const runGoal: Handler = async (invocation) => {
   const { io, options, version } = invocation;
-  const streams = await openStreams(options, io);
+  let streams = stdoutOnly(options, io);
   let request: RunRequest;
   try {
+    streams = await openStreams(options, io);
     request = await readRequest(invocation);
   } catch (error) {
     await print(io.stderr, `belay: ${error instanceof UsageError ? error.message : describeBug(error)}\n`);
-    const file = textOf(options, 'result');
     const result = await refuseRun(error, {
       version,
       sinks: streams,
-      resultFile: file === null ? null : resolve(io.cwd(), file),
+      resultFile: await usableFile(textOf(options, 'result'), io.cwd()),
     });
     return result.exit_code;
   }
   const run = startRun(request, streams);
   const result = await guardRun(run, io);
   if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
-    await print(io.stderr, `belay: ${result.outcome}: ${result.reason}\n`);
+    await print(io.stderr, `belay: ${result.outcome}: ${oneLine(result.reason)}\n`);
   return result.exit_code;
 };

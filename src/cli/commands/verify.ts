@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { Result } from '../../events/index.ts';
+import { oneLine, Result } from '../../events/index.ts';
 import { type RunRequest, refuseRun, startVerify } from '../../run/index.ts';
 import { createPatchBench, type PatchBench } from '../../workspace/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { guardRun } from '../guard-run.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
-import { openStreams } from '../open-streams.ts';
+import { openStreams, stdoutOnly } from '../open-streams.ts';
+import { requireParentFolder, usableFile } from '../output-file.ts';
 import { describeBug, print } from '../print.ts';
 import { textOf } from '../read-options.ts';
+import { streamFiles } from '../stream-files.ts';
 
 interface Job {
   request: RunRequest;
@@ -21,6 +23,7 @@ async function readJob({ options, io, version }: Invocation): Promise<Job> {
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
   const { policy, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
   const result = textOf(options, 'result');
+  if (result !== null) await requireParentFolder('--result', resolve(cwd, result));
   const request: RunRequest = {
     kind: 'verify',
     version,
@@ -37,6 +40,7 @@ async function readJob({ options, io, version }: Invocation): Promise<Job> {
     trustRef,
     ephemeral: true,
     files: { result: result === null ? null : resolve(cwd, result), patch: null, message: null },
+    streamFiles: streamFiles(options, io),
     environment: io.env,
     stateDir: null,
     delivery: 'keep-verified',
@@ -85,7 +89,11 @@ async function openBench({
     expected:
       expected === null
         ? null
-        : { patchSha256: expected.changes.patch_sha256, baseCommit: expected.changes.base_commit },
+        : {
+            patchSha256: expected.changes.patch_sha256,
+            baseCommit: expected.changes.base_commit,
+            tree: expected.changes.tree,
+          },
   });
 }
 
@@ -101,27 +109,36 @@ async function readInput(path: string, option: string): Promise<Buffer> {
 
 function parseResult(bytes: Buffer, source: string): Result {
   try {
-    return Result.parse(JSON.parse(bytes.toString('utf8')));
+    const result = Result.parse(JSON.parse(bytes.toString('utf8')));
+    if (!result.changes.base_dirty) return result;
   } catch (error) {
     throw new UsageError(`--expect: ${source} is no belay.result/v1`, { cause: error });
   }
+  throw new UsageError(`--expect: ${source} is about a run on a dirty start, whose base is no commit`);
 }
 
 /** `belay verify`: the checks alone, on the workspace or on a patch in a fresh tree. */
 export const verifyWorkspace: Handler = async (invocation) => {
   const { io, options, version } = invocation;
-  const streams = await openStreams(options, io);
+  let streams = stdoutOnly(options, io);
   let job: Job;
   try {
+    streams = await openStreams(options, io);
     job = await readJob(invocation);
   } catch (error) {
     await print(io.stderr, `belay: ${error instanceof UsageError ? error.message : describeBug(error)}\n`);
-    return (await refuseRun(error, { version, sinks: streams, resultFile: null })).exit_code;
+    return (
+      await refuseRun(error, {
+        version,
+        sinks: streams,
+        resultFile: await usableFile(textOf(options, 'result'), io.cwd()),
+      })
+    ).exit_code;
   }
   try {
     const result = await guardRun(startVerify(job.request, streams, job.bench), io);
     if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
-      await print(io.stderr, `belay: ${result.outcome}: ${result.reason}\n`);
+      await print(io.stderr, `belay: ${result.outcome}: ${oneLine(result.reason)}\n`);
     return result.exit_code;
   } finally {
     await job.bench?.remove();

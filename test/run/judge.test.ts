@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readEvents } from '../../src/events/index.ts';
+import { auditEvents } from '../../src/thread/index.ts';
+import { type Bench, CLI, commitAll, createBench, runCli, treeOf } from '../scenario.ts';
+
+const answer = (name: string, input: object) => `${JSON.stringify({ tool_calls: [{ name, input }] })}\n`;
+const finish = answer('finish', { status: 'done', summary: 'done' });
+const shell = (command: string) => answer('shell', { command });
+let bench: Bench;
+afterEach(() => bench.remove());
+
+function layOut(policy: object, files: Record<string, string>): string {
+  bench = createBench({ ...files, 'belay.yml': JSON.stringify({ version: 1, limits: { attempts: 1 }, ...policy }) });
+  commitAll(bench);
+  return join(bench.io, 'model.jsonl');
+}
+async function run(answers: string, args: readonly string[] = []) {
+  const cassette = join(bench.io, 'model.jsonl');
+  writeFileSync(cassette, answers);
+  return runCli(['run', 'go', '--replay', cassette, ...args], bench);
+}
+const PACKAGE = { name: 'x', version: '1.0.0', scripts: { test: 'sh test.sh' } };
+const NPM = { 'package.json': JSON.stringify(PACKAGE), 'test.sh': 'grep -q good a.txt\n', 'a.txt': 'bad\n' };
+const CHECK = { verify: { checks: [{ name: 'tests', run: 'npm test' }], require: 'fixed' } };
+
+describe('a script that judges', () => {
+  it('cannot be replaced to get a green verdict', async () => {
+    layOut(CHECK, NPM);
+    const end = await run(
+      shell(`echo '${JSON.stringify({ ...PACKAGE, scripts: { test: 'true' } })}' > package.json`) + finish,
+    );
+    expect({ code: end.code, outcome: end.result?.outcome }).toEqual({ code: 10, outcome: 'unverified' });
+  });
+
+  it('does not stand in the way of a change to the rest of its manifest', async () => {
+    layOut(CHECK, NPM);
+    const end = await run(
+      shell(`echo good > a.txt; echo '${JSON.stringify({ ...PACKAGE, version: '1.0.1' })}' > package.json`) + finish,
+    );
+    expect({ code: end.code, outcome: end.result?.outcome }).toEqual({ code: 0, outcome: 'verified' });
+  });
+});
+
+describe('files that the run itself writes into the workspace', () => {
+  it('are no part of the change, and survive it', async () => {
+    const cassette = layOut(
+      { workspace: { write: ['a.txt'] }, verify: { checks: [{ name: 'c', run: 'grep -q good a.txt' }] } },
+      { 'a.txt': 'bad\n' },
+    );
+    writeFileSync(cassette, shell('echo good > a.txt; echo forged >> events.jsonl; echo forged >> out.jsonl') + finish);
+    const command =
+      '"$0" "$1" run go --replay "$2" --events events.jsonl --result result.json --patch change.patch > out.jsonl';
+    execFileSync('sh', ['-c', command, process.execPath, CLI, cassette], {
+      cwd: bench.ws,
+      env: bench.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const name of ['events.jsonl', 'out.jsonl']) {
+      expect(await auditEvents(readEvents(join(bench.ws, name)))).toMatchObject({ ok: true, outcome: 'verified' });
+    }
+    const result = JSON.parse(readFileSync(join(bench.ws, 'result.json'), 'utf8'));
+    expect(result.changes.files.map((file: { path: string }) => file.path)).toEqual(['a.txt']);
+  });
+
+  it('that cannot be written are refused before the run, or told and nothing else', async () => {
+    layOut({ verify: { checks: [] } }, { 'a.txt': 'a\n' });
+    const before = treeOf(bench.ws);
+    mkdirSync(join(bench.io, 'folder'));
+    for (const option of ['--patch', '--result', '--message']) {
+      const end = await run(shell('echo b > b.txt') + finish, [option, join(bench.io, 'folder')]);
+      expect({ code: end.code, outcome: end.result?.outcome }).toEqual({ code: 2, outcome: 'usage_error' });
+    }
+    const noFolder = await run(finish, ['--events', join(bench.io, 'none/x.jsonl')]);
+    expect({ code: noFolder.code, last: noFolder.events.at(-1)?.type }).toEqual({ code: 2, last: 'run.completed' });
+    expect(treeOf(bench.ws)).toEqual(before);
+  });
+});
+
+describe('the wall time', () => {
+  it('that ends in a check or in setup is the limit that was reached', async () => {
+    layOut(
+      { limits: { wall_time: '4s' }, setup: [{ run: 'sleep 60', retries: 3 }], verify: { checks: [] } },
+      { 'a.txt': 'a\n' },
+    );
+    const inSetup = await run(finish);
+    expect({ code: inSetup.code, ended: inSetup.result?.ended_by }).toEqual({ code: 11, ended: 'wall_time' });
+    bench.remove();
+    const slow = { name: 'slow', run: 'if grep -q done a.txt; then sleep 60; fi' };
+    layOut(
+      { limits: { wall_time: '6s', attempts: 1 }, verify: { checks: [slow], flaky_retries: 0 } },
+      { 'a.txt': 'a\n' },
+    );
+    const inCheck = await run(shell('echo done > a.txt') + finish);
+    expect({ code: inCheck.code, ended: inCheck.result?.ended_by }).toEqual({ code: 11, ended: 'wall_time' });
+  });
+});
