@@ -26,7 +26,10 @@ describe.skipIf(!IS_LINUX)("what belay's own process has to do with its commands
 
   it('ends with it: when belay is killed, so is what runs in the fence', async () => {
     const mark = sleepMark();
-    const harness = spawn(process.execPath, PROGRAM, { stdio: ['pipe', 'ignore', 'inherit'] });
+    const harness = spawn(process.execPath, PROGRAM, {
+      env: { ...process.env, TMPDIR: folders.outside },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
     harness.stdin.end(orders('workspace-write', `setsid nohup sleep ${mark} & sleep ${mark}`));
     while (processesWith(mark).length < 2) await delay(20);
     harness.kill('SIGKILL');
