@@ -5,8 +5,8 @@ import { UsageError } from '../errors.ts';
 import { createMatcher, type Policy } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
 
-/** Most mounts of one command. Protected files beyond it are still judged on the final tree; hidden ones have to fit. */
-const MOST_MOUNTS = 2000;
+/** Most mounts of one command: what bubblewrap takes for them grows with their square (400: some 2 s on a loaded machine). Protected files beyond it are still judged on the final tree; hidden ones have to fit. */
+const MOST_MOUNTS = 400;
 
 export interface MountPlan {
   /** Real path of the repository's root and of the writable folder. */
