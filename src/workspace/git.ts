@@ -26,7 +26,6 @@ const SAFE_CONFIG: Readonly<Record<string, string>> = {
   'core.looseCompression': '1',
   'pack.compression': '1',
   'core.preloadIndex': 'true',
-  'checkout.workers': '0',
   'index.threads': 'true',
 };
 

@@ -9,6 +9,8 @@ export interface IndexFacts {
   submodules: readonly string[];
   /** Paths that a sparse checkout leaves out. */
   absent: readonly string[];
+  /** Tracked `.gitattributes` files. */
+  attributeFiles: readonly string[];
   entries: number;
 }
 
@@ -31,6 +33,7 @@ export const prepareIndex = async (git: Git, store: Store, head: string | null):
   const submodules: string[] = [];
   const absent: string[] = [];
   const unwatched: string[] = [];
+  const attributeFiles: string[] = [];
   let entries = 0;
   // One text for all: 100,000 small buffers would cost as much as git itself.
   const text = isUtf8(listed.stdout)
@@ -48,6 +51,7 @@ export const prepareIndex = async (git: Git, store: Store, head: string | null):
       if (tag.toUpperCase() === 'S') absent.push(path);
       if (tag !== tag.toUpperCase()) unwatched.push(path);
     }
+    if (text.endsWith('.gitattributes', end)) attributeFiles.push(text.slice(text.indexOf('\t', start) + 1, end));
     entries += 1;
     start = end + 1;
   }
@@ -55,5 +59,5 @@ export const prepareIndex = async (git: Git, store: Store, head: string | null):
     const stdin = unwatched.map((path) => `${path}\0`).join('');
     await git.run(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { stdin });
   }
-  return { submodules, absent, entries };
+  return { submodules, absent, attributeFiles, entries };
 };

@@ -1,6 +1,7 @@
 import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { keepConversions } from './converted-files.ts';
 import { createGit, type Git, isWithin } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { type Location, locateRepository, type Repository } from './locate-repository.ts';
@@ -13,6 +14,7 @@ import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { diffTrees, entryChanges } from './tree-diff.ts';
 import { readBlob, resolveCommit, treeEntries } from './tree-reader.ts';
 import { emptyFolders } from './user-folders.ts';
+import { readUserSettings } from './user-settings.ts';
 import type { TreeId, Workspace } from './workspace.ts';
 
 export interface OpenWorkspaceOptions {
@@ -35,7 +37,9 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   const location = await locateRepository({ dir: options.dir, path: options.path ?? process.env['PATH'] ?? '' });
   const root = location.repository?.root ?? location.dir;
   const storeDir = await outside(root, options.storeDir);
-  const store = await createStore(storeDir, location);
+  const settings = await readUserSettings(location);
+  const resumed = options.resumed === true;
+  const store = await createStore({ storeDir, location, settings, resumed });
   const git = createGit(location.program, root, {
     GIT_DIR: store.gitDir,
     GIT_WORK_TREE: root,
@@ -43,7 +47,11 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   });
   const index = await prepareIndex(git, store, location.repository?.head?.tree ?? null);
   await tuneStore(store, index.entries);
-  const earlier = options.resumed === true ? await loadStartFacts(storeDir) : null;
+  if (!resumed && settings.lineEnds === null) {
+    const { attributeFiles } = index;
+    await keepConversions({ git, store, root, attributeFiles, ownAttributes: settings.attributes });
+  }
+  const earlier = resumed ? await loadStartFacts(storeDir) : null;
   const scan = await scanWorkTree(git, { ignored: true });
   const own = (options.leaveOut ?? []).filter((path) => isWithin(root, path)).map((path) => relative(root, path));
   const pinned = new Set([...(earlier?.pinned ?? scan.ignored), ...own]);

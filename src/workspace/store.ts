@@ -2,7 +2,7 @@ import { appendFile, copyFile, constants as fs, mkdir, readdir, rm, stat, utimes
 import { join } from 'node:path';
 import { hasCode } from './has-code.ts';
 import type { Location, Repository } from './locate-repository.ts';
-import { readUserSettings, type UserSettings } from './user-settings.ts';
+import type { UserSettings } from './user-settings.ts';
 
 /** Our own git directory, outside the workspace. */
 export interface Store {
@@ -23,10 +23,19 @@ export const storeAt = (storeDir: string): Store => ({
  * bytes on disk, and `-diff` cannot make lines uncountable. (`working-tree-encoding` takes no `-`.)
  */
 const EXACT_BYTES = '* -text !eol -ident !filter !working-tree-encoding !diff';
-const EXACT_BUT_LINE_ENDS = '* -ident !filter !working-tree-encoding !diff';
+/** For settings that convert every text file on this machine: attributes of the tree then have their say. */
+export const EXACT_BUT_LINE_ENDS = '* -ident !filter !working-tree-encoding !diff';
+
+export interface StoreOptions {
+  storeDir: string;
+  location: Location;
+  settings: UserSettings;
+  /** Keeps the attributes of the first open: the tree's are the agent's by now. */
+  resumed: boolean;
+}
 
 /** Writes the store's layout by hand: `git init` would copy templates and cost a process. Keeps the objects that are there. */
-export const createStore = async (storeDir: string, location: Location): Promise<Store> => {
+export const createStore = async ({ storeDir, location, settings, resumed }: StoreOptions): Promise<Store> => {
   const store = storeAt(storeDir);
   const { repository } = location;
   await rm(store.scratch, { recursive: true, force: true });
@@ -34,12 +43,11 @@ export const createStore = async (storeDir: string, location: Location): Promise
     await mkdir(join(store.gitDir, folder), { recursive: true });
   await mkdir(store.scratch, { recursive: true });
   await rm(`${store.indexFile}.lock`, { force: true });
-  const settings = await readUserSettings(location);
   const put = (name: string, text: string): Promise<void> => writeFile(join(store.gitDir, name), text);
   await put('config', renderConfig(repository, settings));
   await put('HEAD', `${repository?.head?.commit ?? 'ref: refs/heads/base'}\n`);
   await put('info/exclude', settings.exclude);
-  await put('info/attributes', `${settings.lineEnds === null ? EXACT_BYTES : EXACT_BUT_LINE_ENDS}\n`);
+  if (!resumed) await put('info/attributes', `${settings.lineEnds === null ? EXACT_BYTES : EXACT_BUT_LINE_ENDS}\n`);
   if (settings.sparse !== null) await put('info/sparse-checkout', settings.sparse);
   // Read only: git at most renews the time stamp of an object there that a snapshot uses.
   await put('objects/info/alternates', repository === null ? '' : `${quote(join(repository.commonDir, 'objects'))}\n`);

@@ -11,6 +11,8 @@ export interface UserSettings {
   sparse: string | null;
   /** `core.autocrlf` and `core.eol`, where they make git convert on this machine; else null. */
   lineEnds: { autocrlf: string; eol: string } | null;
+  /** The repository's `info/attributes`. */
+  attributes: string;
 }
 
 /** What of the user's git settings decides which files count and what their bytes mean. Reading them runs nothing. */
@@ -35,6 +37,7 @@ export const readUserSettings = async ({ program, dir, repository }: Location): 
     exclude: `${own}\n${shared}\n`,
     sparse: sparse ? await readText(join(repository.gitDir, 'info/sparse-checkout')) : null,
     lineEnds: ['true', 'input'].includes(autocrlf) || eol === 'crlf' ? { autocrlf, eol } : null,
+    attributes: repository === null ? '' : await readText(join(repository.commonDir, 'info/attributes')),
   };
 };
 
