@@ -11,7 +11,7 @@ import { layOut, provePatch, transplant } from './scratch-index.ts';
 import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
 import { createStore, type Store, tuneStore } from './store.ts';
 import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
-import { diffTrees, entryChanges } from './tree-diff.ts';
+import { diffTrees, entryChanges, MAX_PATCH_BYTES } from './tree-diff.ts';
 import { readBlob, resolveCommit, treeEntries } from './tree-reader.ts';
 import { emptyFolders } from './user-folders.ts';
 import { readUserSettings } from './user-settings.ts';
@@ -24,6 +24,8 @@ export interface OpenWorkspaceOptions {
   storeDir: string;
   /** Takes base and start facts from an earlier open of the same store, whatever the folder looks like now. */
   resumed?: boolean;
+  /** Of a patch, and of the binary contents that go into one; more is a `UsageError` with code `too_large`. Default: `MAX_PATCH_BYTES`. */
+  maxPatchBytes?: number;
   /** Default: the process's PATH. */
   path?: string;
   /** Absolute paths that are no part of the tree whatever they hold: files that the run itself writes. */
@@ -66,7 +68,8 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
   const start = earlier ?? (await readStart(opened, first));
   if (earlier === null) await writeStartFacts(storeDir, start);
-  return createWorkspace({ ...opened, storeDir, start, first: first.tree });
+  const maxPatchBytes = options.maxPatchBytes ?? MAX_PATCH_BYTES;
+  return createWorkspace({ ...opened, storeDir, maxPatchBytes, start, first: first.tree });
 };
 
 const outside = async (root: string, storeDir: string): Promise<string> => {
@@ -131,7 +134,9 @@ const gitDirsOf = ({ root, gitDir, commonDir }: Repository): string[] => [
   ...new Set([join(root, '.git'), gitDir, commonDir]),
 ];
 
-const createWorkspace = (opened: Opened & { storeDir: string; start: StartFacts; first: TreeId }): Workspace => {
+const createWorkspace = (
+  opened: Opened & { storeDir: string; maxPatchBytes: number; start: StartFacts; first: TreeId },
+): Workspace => {
   const { location, root, store, site, start } = opened;
   const { git } = site;
   const users = location.repository?.git ?? null;
@@ -160,7 +165,7 @@ const createWorkspace = (opened: Opened & { storeDir: string; start: StartFacts;
         return last;
       }),
     changedPaths: async (from, to) => (await entryChanges(git, { from, to })).map(({ path, kind }) => ({ path, kind })),
-    diff: (from, to) => diffTrees(git, { from, to }),
+    diff: (from, to) => diffTrees(git, { from, to }, opened.maxPatchBytes),
     restore: (tree) =>
       inTurn(async () => {
         const known = last;

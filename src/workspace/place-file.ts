@@ -1,8 +1,10 @@
 import { constants as fs } from 'node:fs';
-import { chmod, copyFile, lchown, lstat, readlink, rename, rm, symlink, unlink } from 'node:fs/promises';
+import { chmod, copyFile, lchown, lstat, mkdir, readlink, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from './has-code.ts';
-import { ensureFolder } from './user-folders.ts';
+
+/** Owner to give; null: leave. */
+export type Owner = { uid: number; gid: number } | null;
 
 export interface Placement {
   /** Where the file or link lies ready. */
@@ -13,8 +15,7 @@ export interface Placement {
   executable: boolean;
   /** Permission bits to give; null: those of the file in place, else the staged file's. */
   mode: number | null;
-  /** Owner to give; null: leave. */
-  owner: { uid: number; gid: number } | null;
+  owner: Owner;
 }
 
 const ANY_EXECUTE = 0o111;
@@ -24,7 +25,7 @@ const PERMISSIONS = 0o777;
 export const placeFile = async (placement: Placement): Promise<void> => {
   const { staged, root, path, owner } = placement;
   const target = join(root, path);
-  await ensureFolder(root, path.includes('/') ? dirname(path) : '', removeEntry);
+  await ensureFolder({ root, path: path.includes('/') ? dirname(path) : '', owner });
   const link = (await lstat(staged)).isSymbolicLink();
   const before = await statOf(target);
   const mode = placement.mode ?? (before?.isFile() === true ? before.mode & PERMISSIONS : null);
@@ -34,6 +35,28 @@ export const placeFile = async (placement: Placement): Promise<void> => {
   if (!link && mode !== null)
     await chmod(target, placement.executable ? mode | ((mode & 0o444) >> 2) : mode & ~ANY_EXECUTE);
   if (owner !== null) await lchown(target, owner.uid, owner.gid);
+};
+
+/** Makes each folder on the way to `path` (relative to `root`) a real one: a file or link in its place goes. */
+export const ensureFolder = async ({
+  root,
+  path,
+  owner,
+}: {
+  root: string;
+  path: string;
+  owner: Owner;
+}): Promise<void> => {
+  let at = root;
+  for (const name of path === '' ? [] : path.split('/')) {
+    at = join(at, name);
+    const folder = at;
+    const stats = await statOf(folder);
+    if (stats?.isDirectory() === true) continue;
+    if (stats !== null) await removeEntry(folder);
+    await inWritableFolder(folder, () => mkdir(folder));
+    if (owner !== null) await lchown(folder, owner.uid, owner.gid);
+  }
 };
 
 /** The store may lie on another file system than the workspace. */

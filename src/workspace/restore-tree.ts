@@ -3,7 +3,7 @@ import { access, chmod, constants as fs, lstat, mkdir, rm } from 'node:fs/promis
 import { join } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { hasCode } from './has-code.ts';
-import { placeFile, removeEntry } from './place-file.ts';
+import { ensureFolder, type Owner, placeFile, removeEntry } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
 import { stageEntries } from './scratch-index.ts';
 import type { StartFacts } from './start-facts.ts';
@@ -12,7 +12,7 @@ import { type Snapshot, type SnapshotSite, takeSnapshot } from './take-snapshot.
 import { ancestors } from './text-path.ts';
 import { entryChanges, type TreeEntryChange } from './tree-diff.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
-import { emptyFolders, ensureFolder, removeIfEmpty } from './user-folders.ts';
+import { emptyFolders, removeIfEmpty } from './user-folders.ts';
 import type { TreeId } from './workspace.ts';
 
 export interface RestoreSite extends SnapshotSite {
@@ -87,7 +87,8 @@ const pruneAbove = async ({ root, start }: RestoreSite, removed: readonly string
 /** Empty folders: those of the start are there again, others are gone. */
 const settleFolders = async ({ git, root, start }: RestoreSite, nested: readonly string[]): Promise<void> => {
   const keep = new Set(start.emptyFolders);
-  for (const folder of start.emptyFolders) await ensureFolder(root, folder, removeEntry);
+  const owner = await ownerToGive(root);
+  for (const folder of start.emptyFolders) await ensureFolder({ root, path: folder, owner });
   const now = await emptyFolders(git, root, nested);
   for (const folder of [...now].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(join(root, folder));
 };
@@ -95,7 +96,7 @@ const settleFolders = async ({ git, root, start }: RestoreSite, nested: readonly
 const deepestFirst = (a: string, b: string): number => b.split('/').length - a.split('/').length;
 
 /** A harness that is root gives files to whom the workspace belongs. */
-const ownerToGive = async (root: string): Promise<{ uid: number; gid: number } | null> => {
+const ownerToGive = async (root: string): Promise<Owner> => {
   if (process.geteuid?.() !== 0) return null;
   const { uid, gid } = await lstat(root);
   return uid === 0 ? null : { uid, gid };

@@ -59,7 +59,7 @@ const PATCH = [
 const PREFIXES = ['--src-prefix=a/', '--dst-prefix=b/', '--diff-algorithm=myers'];
 
 /** `maxBytes`: of the patch, and of the binary contents that go into it. */
-export const diffTrees = async (git: Git, { from, to }: TreePair, maxBytes = MAX_PATCH_BYTES): Promise<TreeChange> => {
+export const diffTrees = async (git: Git, { from, to }: TreePair, maxBytes: number): Promise<TreeChange> => {
   const changes = await entryChanges(git, { from, to });
   if (changes.length === 0) return { files: [], patch: Buffer.alloc(0), sha256: sha256Of(Buffer.alloc(0)) };
   const counts = await countLines(git, { from, to });

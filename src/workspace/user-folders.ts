@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises';
+import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Git, splitNul } from './git.ts';
 import { hasCode } from './has-code.ts';
@@ -47,26 +47,5 @@ export const removeIfEmpty = async (path: string): Promise<boolean> => {
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EBUSY')) return false;
     throw error;
-  }
-};
-
-/** Makes each folder on the way to `path` (relative to `root`) a real one: a file or link in its place goes. Returns those it made. */
-export const ensureFolder = async (
-  root: string,
-  path: string,
-  remove: (path: string) => Promise<void>,
-): Promise<void> => {
-  let at = root;
-  for (const name of path === '' ? [] : path.split('/')) {
-    at = join(at, name);
-    const isFolder = await lstat(at).then(
-      (stats) => stats.isDirectory(),
-      (error: unknown) => {
-        if (hasCode(error, 'ENOENT')) return null;
-        throw error;
-      },
-    );
-    if (isFolder === false) await remove(at);
-    if (isFolder !== true) await mkdir(at);
   }
 };
