@@ -27,6 +27,7 @@ describe('a head-tail buffer', () => {
         fc.string({ unit: 'grapheme', minLength: 60, maxLength: 400 }),
         fc.integer({ min: 2, max: 40 }),
         (text, max) => {
+          fc.pre(!text.includes('�'));
           const bytes = Buffer.from(text);
           const buffer = createHeadTailBuffer(max);
           for (let at = 0; at < bytes.length; at += 7) buffer.write(bytes.subarray(at, at + 7));
@@ -37,7 +38,7 @@ describe('a head-tail buffer', () => {
           const tail = bytes.subarray(omitted_from + omitted_bytes).toString('utf8');
           expect(total_bytes).toBe(bytes.length);
           expect(read.text).toBe(`${head}${GAP}${tail}`);
-          expect(read.text.includes('�')).toBe(text.includes('�'));
+          expect(read.text.includes('�')).toBe(false);
           expect(total_bytes - omitted_bytes).toBeLessThanOrEqual(max);
         },
       ),
