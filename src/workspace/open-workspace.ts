@@ -63,10 +63,13 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
     zeroOid: '0'.repeat(location.repository?.objectFormat === 'sha256' ? 64 : 40),
     pinned,
   };
-  const first = await takeSnapshot(site, null, scan);
+  const [first, hollow] = await Promise.all([
+    takeSnapshot(site, null, scan),
+    earlier?.emptyFolders ?? emptyFolders(git, root, scan.nested),
+  ]);
   const opened: Opened = { location, root, store, site, pinned, index };
   if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
-  const start = earlier ?? (await readStart(opened, first));
+  const start = earlier ?? (await readStart(opened, first, hollow));
   if (earlier === null) await writeStartFacts(storeDir, start);
   const maxPatchBytes = options.maxPatchBytes ?? MAX_PATCH_BYTES;
   return createWorkspace({ ...opened, storeDir, maxPatchBytes, start, first: first.tree });
@@ -94,14 +97,12 @@ interface Opened {
 const readStart = async (
   { location, root, site, pinned, index }: Opened,
   first: { tree: TreeId; nested: readonly string[] },
+  hollow: readonly string[],
 ): Promise<StartFacts> => {
   const { git } = site;
   const head = location.repository?.head ?? null;
   const emptyTree = async (): Promise<TreeId> => (await git.run(['mktree'])).toString('latin1').trim();
-  const [folders, own] = await Promise.all([
-    emptyFolders(git, root, first.nested),
-    entryChanges(git, { from: head?.tree ?? (await emptyTree()), to: first.tree }),
-  ]);
+  const own = await entryChanges(git, { from: head?.tree ?? (await emptyTree()), to: first.tree });
   const base = {
     commit: head?.commit ?? null,
     dirty: head !== null && head.tree !== first.tree,
@@ -118,7 +119,7 @@ const readStart = async (
     submodules: index.submodules,
     pinned: [...pinned],
     absent: index.absent,
-    emptyFolders: folders,
+    emptyFolders: hollow,
     modes,
   };
 };
