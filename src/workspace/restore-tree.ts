@@ -81,7 +81,7 @@ const putBack = async (site: RestoreSite, changes: readonly TreeEntryChange[]): 
 const pruneAbove = async ({ root, start }: RestoreSite, removed: readonly string[]): Promise<void> => {
   const keep = new Set(start.emptyFolders);
   const above = new Set(removed.flatMap(ancestors));
-  for (const folder of [...above].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(join(root, folder));
+  for (const folder of [...above].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(root, folder);
 };
 
 /** Empty folders: those of the start are there again, others are gone. */
@@ -90,7 +90,7 @@ const settleFolders = async ({ git, root, start }: RestoreSite, nested: readonly
   const owner = await ownerToGive(root);
   for (const folder of start.emptyFolders) await ensureFolder({ root, path: folder, owner });
   const now = await emptyFolders(git, root, nested);
-  for (const folder of [...now].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(join(root, folder));
+  for (const folder of [...now].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(root, folder);
 };
 
 const deepestFirst = (a: string, b: string): number => b.split('/').length - a.split('/').length;

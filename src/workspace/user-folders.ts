@@ -1,8 +1,8 @@
-import { readdir, rmdir } from 'node:fs/promises';
+import { lstat, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Git, splitNul } from './git.ts';
 import { hasCode } from './has-code.ts';
-import { textPath } from './text-path.ts';
+import { ancestors, textPath } from './text-path.ts';
 
 const MAX_FOLDERS = 20_000;
 
@@ -39,13 +39,14 @@ const foldersAndFiles = async (path: string): Promise<{ folders: string[]; files
   }
 };
 
-/** Removes a folder when it is empty; a folder with something in it, or none, is no error. */
-export const removeIfEmpty = async (path: string): Promise<boolean> => {
+/** Removes a folder when it is empty; a folder with something in it, or none, is no error. Never through a link. */
+export const removeIfEmpty = async (root: string, folder: string): Promise<boolean> => {
   try {
-    await rmdir(path);
+    for (const above of ancestors(folder)) if (!(await lstat(join(root, above))).isDirectory()) return false;
+    await rmdir(join(root, folder));
     return true;
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EBUSY')) return false;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST', 'EBUSY', 'ELOOP')) return false;
     throw error;
   }
 };
