@@ -1,4 +1,4 @@
-import { constants as fs } from 'node:fs';
+import { constants as fs, type Stats } from 'node:fs';
 import { chmod, copyFile, lchown, lstat, mkdir, readlink, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from './has-code.ts';
@@ -88,7 +88,8 @@ const inWritableFolder = async (path: string, act: () => Promise<void>): Promise
   }
 };
 
-const statOf = (path: string) =>
+/** Of the entry itself, a link not followed; null when there is none. */
+export const statOf = (path: string): Promise<Stats | null> =>
   lstat(path).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;

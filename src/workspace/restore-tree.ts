@@ -3,7 +3,7 @@ import { access, chmod, constants as fs, lstat, mkdir, rm } from 'node:fs/promis
 import { join } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { hasCode } from './has-code.ts';
-import { ensureFolder, type Owner, placeFile, removeEntry } from './place-file.ts';
+import { ensureFolder, type Owner, placeFile, removeEntry, statOf } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
 import { stageEntries } from './scratch-index.ts';
 import type { StartFacts } from './start-facts.ts';
@@ -88,9 +88,19 @@ const pruneAbove = async ({ root, start }: RestoreSite, removed: readonly string
 const settleFolders = async ({ git, root, start }: RestoreSite, nested: readonly string[]): Promise<void> => {
   const keep = new Set(start.emptyFolders);
   const owner = await ownerToGive(root);
-  for (const folder of start.emptyFolders) await ensureFolder({ root, path: folder, owner });
+  for (const folder of start.emptyFolders)
+    if (!(await isTaken(root, folder))) await ensureFolder({ root, path: folder, owner });
   const now = await emptyFolders(git, root, nested);
   for (const folder of [...now].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(root, folder);
+};
+
+/** Whether the tree (not the one of the start, then) has a file or link where the folder was. */
+const isTaken = async (root: string, folder: string): Promise<boolean> => {
+  for (const path of [...ancestors(folder), folder]) {
+    const stats = await statOf(join(root, path));
+    if (stats?.isFile() === true || stats?.isSymbolicLink() === true) return true;
+  }
+  return false;
 };
 
 const deepestFirst = (a: string, b: string): number => b.split('/').length - a.split('/').length;

@@ -61,12 +61,20 @@ describe('restore', () => {
 
   it('goes forward to a later snapshot as well', async () => {
     const dir = await createRepository(START);
+    await write(dir, { hollow: null, 'deep/hollow': null });
     const { workspace } = await open(dir);
-    await write(dir, { 'a.txt': 'changed\n', 'new/c.txt': { run: 'c' } });
+    await rm(join(dir, 'deep'), { recursive: true });
+    await write(dir, {
+      'a.txt': 'changed\n',
+      'new/c.txt': { run: 'c' },
+      hollow: 'a file now\n',
+      deep: { link: 'sub' },
+    });
     const after = await photograph(dir);
     const tree = await workspace.snapshot();
-    expect(await workspace.restore(workspace.base.tree)).toBe(2);
-    expect(await workspace.restore(tree)).toBe(2);
+    expect(await workspace.restore(workspace.base.tree)).toBe(4);
+    expect((await photograph(dir))['deep/hollow']).toBe('folder');
+    expect(await workspace.restore(tree)).toBe(4);
     expect(await photograph(dir)).toEqual(after);
   });
 
