@@ -148,7 +148,10 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
         tree,
         violations: violations.map(({ reason }) => reason),
       });
-      return { ...(await proven(verdict, { context, change, tree })), feedback: feedbackOf(verdict, last, violations) };
+      return {
+        ...(await proven(verdict, { context, change, tree, start })),
+        feedback: feedbackOf(verdict, last, violations),
+      };
     },
   };
 }
@@ -165,9 +168,13 @@ async function judgeDeps(
 /** A verified patch has to give the verified tree when it is applied to a fresh checkout of its base. */
 async function proven(
   verdict: Verdict,
-  { context, change, tree }: { context: RunContext; change: { patch: Buffer }; tree: TreeId },
+  { context, change, tree, start }: { context: RunContext; change: { patch: Buffer }; tree: TreeId; start: TreeId },
 ): Promise<Verdict> {
-  if (verdict.outcome !== 'verified' || (await context.workspace.proves(change.patch, tree))) return verdict;
+  if (
+    verdict.outcome !== 'verified' ||
+    (await context.workspace.proves(change.patch, tree, ...(start === context.workspace.base.tree ? [] : [start])))
+  )
+    return verdict;
   return {
     ...verdict,
     outcome: 'unverified',
