@@ -14,7 +14,7 @@ import { unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
 import { createThread, lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
 import { findHoldouts, type Holdouts, removeTree } from '../verify/index.ts';
-import { locateRepository, openWorkspace, type Workspace } from '../workspace/index.ts';
+import { type Location, locateRepository, openWorkspace, type Workspace } from '../workspace/index.ts';
 import { refuseKeyInEnvironment } from './environment.ts';
 import { createHomes } from './homes.ts';
 import { type MountPlan, planCheckMounts } from './mounts.ts';
@@ -92,12 +92,12 @@ export async function openModel({
 }
 
 /** One run a repository: a run in a folder of it would take back what another one does beside it. */
-async function lockRoot(request: RunRequest, thread: Thread, closers: (() => Promise<void>)[]): Promise<void> {
+async function lockRoot(
+  location: Location,
+  { request, thread, closers }: { request: RunRequest; thread: Thread; closers: (() => Promise<void>)[] },
+): Promise<void> {
   const stateDir = request.stateDir ?? stateFolder(request.environment);
-  const { dir, repository } = await locateRepository({
-    dir: request.workspace,
-    path: request.environment['PATH'] ?? '',
-  });
+  const { dir, repository } = location;
   const lock = await lockWorkspace({ stateDir, workspace: repository?.root ?? dir, owner: thread.id });
   if (lock.kind === 'held') {
     throw new RunBlockedError('busy', `another run holds this workspace (${lock.by.owner}, process ${lock.by.pid})`);
@@ -133,9 +133,10 @@ export async function openFolder(
   const scratch = join(thread.dir, 'scratch');
   await mkdir(scratch, { recursive: true, mode: 0o755 });
   closers.push(() => removeTree(scratch));
-  await lockRoot(request, thread, closers);
+  const location = await locateRepository({ dir: request.workspace, path: request.environment['PATH'] ?? '' });
+  await lockRoot(location, { request, thread, closers });
   const ownFiles = await realFiles([...Object.values(request.files), request.record, ...request.streamFiles]);
-  const workspace = await openWorkspace({ dir: request.workspace, storeDir: thread.dir, leaveOut: ownFiles });
+  const workspace = await openWorkspace({ dir: request.workspace, storeDir: thread.dir, leaveOut: ownFiles, location });
   closers.push(() => workspace.close());
   const policyDir = path === null ? workspace.dir : dirname(path);
   const holdouts = await findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });

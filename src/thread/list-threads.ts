@@ -2,6 +2,7 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Outcome, readEvents } from '../events/index.ts';
 import { EVENTS_FILE } from './disk-thread.ts';
+import { orNull } from './or-null.ts';
 import { isThreadId, threadsFolder } from './state-folder.ts';
 import { readMeta } from './thread-meta.ts';
 
@@ -54,14 +55,5 @@ async function readTail(path: string): Promise<Buffer | null> {
     return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
-  }
-}
-
-async function orNull<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
   }
 }

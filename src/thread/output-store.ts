@@ -3,6 +3,7 @@ import { type FileHandle, open, readdir, readFile, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Redactor, RedactStream } from '../events/index.ts';
+import { orNull } from './or-null.ts';
 import type { OutputRecord, OutputWriter } from './thread.ts';
 
 /** Room for all outputs of a thread: more would fill a build machine. */
@@ -182,14 +183,5 @@ async function readRange(path: string, range: { offset: number; limit: number; s
     return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
-  }
-}
-
-async function orNull<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
   }
 }

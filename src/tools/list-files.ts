@@ -1,6 +1,7 @@
 import * as path from 'node:path';
 import * as z from 'zod';
 import { createMatcher } from '../policy/index.ts';
+import { readOutcome } from './read-outcome.ts';
 import { resolvePath, shownPath } from './safe-path.ts';
 import type { Tool, ToolOutcome, ToolPorts } from './tool.ts';
 import { findVisibleFiles } from './visible-files.ts';
@@ -105,11 +106,7 @@ export const listFiles: Tool<Input> = {
   action: () => ({ kind: 'none' }),
   describe: (input) => ({ type: 'tool_call', summary: summaryOf(input), error: null }),
   async execute(input, { ports, output, signal }): Promise<ToolOutcome> {
-    const ended = (status: ToolOutcome['status'], note: string): ToolOutcome => ({
-      status,
-      note,
-      detail: { type: 'tool_call', summary: summaryOf(input), error: status === 'completed' ? null : note },
-    });
+    const ended = (status: ToolOutcome['status'], note: string) => readOutcome(summaryOf(input), status, note);
     const { folder, glob } = splitPattern(input.pattern, await isFolder(ports, input.pattern));
     const resolution = await resolvePath(ports, folder, 'read');
     if (resolution.kind === 'refused') return ended(resolution.denied ? 'declined' : 'failed', resolution.reason);

@@ -1,5 +1,6 @@
 import * as path from 'node:path';
 import * as z from 'zod';
+import { readOutcome } from './read-outcome.ts';
 import { findRipgrep } from './ripgrep.ts';
 import { resolvePath, shownPath } from './safe-path.ts';
 import { searchByRipgrep } from './search-by-ripgrep.ts';
@@ -58,11 +59,7 @@ export const search: Tool<Input> = {
   action: () => ({ kind: 'none' }),
   describe: (input) => ({ type: 'tool_call', summary: summaryOf(input), error: null }),
   async execute(input, { ports, output, signal }): Promise<ToolOutcome> {
-    const ended = (status: ToolOutcome['status'], note: string): ToolOutcome => ({
-      status,
-      note,
-      detail: { type: 'tool_call', summary: summaryOf(input), error: status === 'completed' ? null : note },
-    });
+    const ended = (status: ToolOutcome['status'], note: string) => readOutcome(summaryOf(input), status, note);
     const resolution = await resolvePath(ports, input.path ?? '.', 'read');
     if (resolution.kind === 'refused') return ended(resolution.denied ? 'declined' : 'failed', resolution.reason);
     const { relative, stat } = resolution.path;

@@ -28,6 +28,8 @@ export interface OpenWorkspaceOptions {
   maxPatchBytes?: number;
   /** Default: the process's PATH. */
   path?: string;
+  /** What `locateRepository` found for `dir`, where the caller has asked already: each asking starts git. */
+  location?: Location;
   /** Absolute paths that are no part of the tree whatever they hold: files that the run itself writes. */
   leaveOut?: readonly string[];
 }
@@ -36,7 +38,8 @@ const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Opens the folder under work and takes the start snapshot. Rejects with a `UsageError` for a folder that belay cannot work in. */
 export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Workspace> => {
-  const location = await locateRepository({ dir: options.dir, path: options.path ?? process.env['PATH'] ?? '' });
+  const location =
+    options.location ?? (await locateRepository({ dir: options.dir, path: options.path ?? process.env['PATH'] ?? '' }));
   const root = location.repository?.root ?? location.dir;
   const storeDir = await outside(root, options.storeDir);
   const settings = await readUserSettings(location);
