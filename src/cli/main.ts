@@ -16,6 +16,7 @@ function yargsOptions(table: OptionTable) {
         describe: spec.describe,
         ...(spec.kind === 'flag' ? { boolean: true as const } : { string: true as const, requiresArg: true }),
         ...(spec.kind === 'list' ? { array: true as const } : {}),
+        ...(spec.alias ? { alias: spec.alias } : {}),
         ...(spec.choices ? { defaultDescription: spec.choices.join('|') } : {}),
       },
     ]),

@@ -100,6 +100,15 @@ export const INIT_OPTIONS = {
   workspace: WORKSPACE.workspace,
   force: { kind: 'flag', describe: 'replace an existing belay.yml' },
 } as const satisfies OptionTable;
+export const REPORT_OPTIONS = {
+  format: {
+    kind: 'text',
+    value: 'FORMAT',
+    choices: ['markdown'],
+    describe: 'what to write (default: by the name of the file, else markdown)',
+  },
+  output: { kind: 'text', value: 'FILE', describe: 'write to this file (default: stdout)', alias: 'o' },
+} as const satisfies OptionTable;
 export const NO_OPTIONS = {} as const satisfies OptionTable;
 
 /** The environment variable of an option: `--wall-time` → `BELAY_WALL_TIME`. */

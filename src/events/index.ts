@@ -19,7 +19,7 @@ export { type EventLine, readEvents } from './read-events.ts';
 export { type JsonLine, type LineFault, readJsonLines } from './read-json-lines.ts';
 export { createRedactor, type Redactor, type RedactStream, type Secret } from './redactor.ts';
 export { renderEvent } from './render-event.ts';
-export { renderDuration, renderTokens } from './render-quantity.ts';
+export { renderCost, renderDuration, renderTokens } from './render-quantity.ts';
 export {
   ChangedFile,
   Changes,
@@ -37,4 +37,4 @@ export { createStatusLine, type StatusLine } from './status-line.ts';
 export { createStreamSink, createStreamWriter, type StreamWriter } from './stream-sink.ts';
 export { createTextSink } from './text-sink.ts';
 export { addUsage, NO_USAGE, Usage } from './usage.ts';
-export { oneLine } from './visible-text.ts';
+export { oneLine, quoteLines } from './visible-text.ts';

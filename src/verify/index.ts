@@ -16,4 +16,5 @@ export { reserveFor } from './reserve.ts';
 export type { Room, RoomOpening, Rooms } from './rooms.ts';
 export type { Round } from './round.ts';
 export { type CheckSite, runCheck } from './run-check.ts';
+export { stripColours } from './strip-colours.ts';
 export { RUNNER_CONFIGS, splitTestChanges, type TestChanges } from './test-changes.ts';

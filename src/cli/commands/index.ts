@@ -5,6 +5,7 @@ import {
   NO_OPTIONS,
   POLICY_OPTIONS,
   REPLAY_OPTIONS,
+  REPORT_OPTIONS,
   RUN_OPTIONS,
   VERIFY_OPTIONS,
 } from '../options.ts';
@@ -31,6 +32,13 @@ export const COMMANDS: readonly Command[] = [
     positionals: { events: { describe: 'event stream of a run, or the id of a thread' } },
     options: REPLAY_OPTIONS,
     load: async () => (await import('./replay.ts')).replayEvents,
+  },
+  {
+    usage: 'report <events>',
+    describe: 'what people and other tools read of a run',
+    positionals: { events: { describe: 'event stream of a run, the id of a thread, or - for stdin' } },
+    options: REPORT_OPTIONS,
+    load: async () => (await import('./report.ts')).reportRun,
   },
   {
     usage: 'audit <events>',
@@ -73,4 +81,4 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Commands of the contract that this version does not have. */
-export const LATER: ReadonlySet<string> = new Set(['batch', 'resume', 'thread', 'report', 'serve']);
+export const LATER: ReadonlySet<string> = new Set(['batch', 'resume', 'thread', 'serve']);
