@@ -19,6 +19,20 @@ const englishOnly = {
   },
 };
 
+/** The providers import zod as one object, which keeps all of it in every bundle; as a namespace, only what is used stays (140 KB less). */
+const zodAsNamespace = {
+  name: 'zod-as-namespace',
+  setup(b) {
+    b.onLoad({ filter: /@ai-sdk\/[^/]+\/dist\/index\.mjs$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(
+        /^import \{ z(?: as (\w+))? \} from "zod\/v4";/gm,
+        (_, name) => `import * as ${name ?? 'z'} from "zod/v4";`,
+      ),
+      loader: 'js',
+    }));
+  },
+};
+
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 await build({
   absWorkingDir: root,
@@ -35,7 +49,7 @@ await build({
   chunkNames: 'chunks/[name]-[hash]',
   define: { BELAY_VERSION: JSON.stringify(version) },
   external: ['@vscode/ripgrep'],
-  plugins: [englishOnly],
+  plugins: [englishOnly, zodAsNamespace],
   // Some bundled packages are CommonJS and call `require` for Node's own modules.
   banner: {
     js: "import { createRequire as __belayRequire } from 'node:module'; const require = __belayRequire(import.meta.url);",

@@ -1,6 +1,6 @@
 import yargs from 'yargs';
 import { UsageError } from '../errors.ts';
-import type { Io } from './command.ts';
+import type { Command, Io } from './command.ts';
 import { COMMANDS, LATER } from './commands/index.ts';
 import type { OptionTable } from './options.ts';
 import { describeBug, print } from './print.ts';
@@ -23,11 +23,55 @@ function yargsOptions(table: OptionTable) {
   );
 }
 
+const nameOf = ({ usage }: Command): string => usage.split(' ')[0] ?? usage;
+
+async function refuseUnknown(argv: readonly string[]): Promise<void> {
+  const name = argv.find((word) => !word.startsWith('-'));
+  if (name !== undefined && LATER.has(name)) throw new UsageError(`belay ${name} is not in this version`);
+  const names = COMMANDS.map(nameOf);
+  if (name === undefined || name !== argv[0] || names.includes(name)) return;
+  const { nearestName } = await import('../policy/index.ts');
+  const near = nearestName(name, names);
+  throw new UsageError(
+    `there is no command ${name}${near === null ? '' : `; did you mean ${near}?`} (see belay --help)`,
+  );
+}
+
+const HELP = new Set(['--help', '-h', '--version', '-v']);
+
+/** A command that is named first is parsed as if there were no other: the parser renders the whole help after any other (50 ms). */
+function narrow(argv: readonly string[]): { commands: readonly Command[]; words: readonly string[] } {
+  const [first, ...words] = argv;
+  const named = COMMANDS.find((command) => nameOf(command) === first);
+  return named === undefined || words.some((word) => HELP.has(word))
+    ? { commands: COMMANDS, words: argv }
+    : { commands: [named], words };
+}
+
+interface Asked {
+  command: Command;
+  parsed: Readonly<Record<string, unknown>>;
+}
+
+async function runCommand({ command, parsed }: Asked, argv: readonly string[], io: Io): Promise<number> {
+  const handler = await command.load();
+  const options = readOptions(command.options, parsed, io.env);
+  // The parser turns a lone `-` into an empty text.
+  const word = (value: string) => (value === '' && argv.includes('-') ? '-' : value);
+  const names = Object.keys(command.positionals);
+  const plain = names.flatMap((name) => (typeof parsed[name] === 'string' ? [word(parsed[name])] : []));
+  const after = parsed['--'];
+  const words = [...plain, ...(Array.isArray(after) ? after.map(String) : [])];
+  const surplus = words[names.length];
+  if (surplus !== undefined) throw new UsageError(`Unknown argument: ${surplus}`);
+  return handler({ options, words, io, version: BELAY_VERSION });
+}
+
 /** Parses, dispatches to one handler, and returns the exit code: the only place where one is decided. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  let exitCode = 0;
   let shown = '';
-  const parser = yargs([...argv])
+  let asked: Asked | null = null as Asked | null;
+  const parser = yargs([])
     .scriptName('belay')
     .usage('$0 <command>\n\nOne goal and one policy in, one verified verdict out.')
     .parserConfiguration({
@@ -35,23 +79,26 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       'camel-case-expansion': false,
       'dot-notation': false,
       'greedy-arrays': false,
+      'populate--': true,
       'parse-numbers': false,
       'parse-positional-numbers': false,
     })
     .locale('en')
     .strict()
-    .demandCommand(1, 'name a command; see belay --help')
     .help()
     .alias('help', 'h')
     .version(BELAY_VERSION)
     .exitProcess(false)
     .showHelpOnFail(false)
-    .fail((message, error) => {
-      throw error ?? new UsageError(message);
+    .fail((message: string | null, error) => {
+      // The parser's own complaints come as errors of its own class, some of them.
+      throw message === null ? error : new UsageError(message);
     });
-  for (const command of COMMANDS) {
+  const { commands, words } = narrow(argv);
+  if (commands === COMMANDS) parser.demandCommand(1, 'name a command; see belay --help');
+  for (const command of commands) {
     parser.command(
-      command.usage,
+      commands === COMMANDS ? command.usage : command.usage.replace(/^\S+/, '$0'),
       command.describe,
       (y) => {
         for (const [name, positional] of Object.entries(command.positionals))
@@ -59,28 +106,20 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
         y.options(yargsOptions(command.options));
         if (command.epilogue) y.epilogue(command.epilogue);
       },
-      async (parsed) => {
-        const handler = await command.load();
-        const options = readOptions(command.options, parsed, io.env);
-        // The parser turns a lone `-` into an empty text.
-        const word = (value: string) => (value === '' && argv.includes('-') ? '-' : value);
-        const words = Object.keys(command.positionals).flatMap((name) =>
-          typeof parsed[name] === 'string' ? [word(parsed[name])] : [],
-        );
-        exitCode = await handler({ options, words, io, version: BELAY_VERSION });
+      (parsed) => {
+        asked = { command, parsed };
       },
     );
   }
   // A reader that went away (`| head`) is told to whoever writes; without a listener it would end the process with a stack trace.
   for (const stream of [io.stdout, io.stderr]) stream.on('error', () => undefined);
   try {
-    const name = argv.find((word) => !word.startsWith('-'));
-    if (name !== undefined && LATER.has(name)) throw new UsageError(`belay ${name} is not in this version`);
-    await parser.parseAsync([...argv], {}, (_error, _parsed, output) => {
+    if (commands === COMMANDS) await refuseUnknown(argv);
+    await parser.parseAsync([...words], {}, (_error, _parsed, output) => {
       shown = output;
     });
     if (shown !== '') await print(io.stdout, `${shown}\n`);
-    return exitCode;
+    return asked === null ? 0 : await runCommand(asked, argv, io);
   } catch (error) {
     if (error instanceof UsageError) {
       await print(io.stderr, `belay: ${error.message}\n`);

@@ -38,7 +38,13 @@ const bodies = {
     model: z.strictObject({ provider: z.string(), name: z.string() }).nullable(),
     sandbox: z.strictObject({ tier: z.string(), reason: z.string(), network: z.string() }).nullable(),
     workspace: z
-      .strictObject({ root: z.string(), base_commit: z.string().nullable(), dirty: z.boolean(), git: z.boolean() })
+      .strictObject({
+        root: z.string(),
+        base_commit: z.string().nullable(),
+        /** null: reading the files took longer than this event may wait. */
+        dirty: z.boolean().nullable(),
+        git: z.boolean(),
+      })
       .nullable(),
     limits: z.record(z.string(), z.number()).nullable(),
     thread_id: z.string(),

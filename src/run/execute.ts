@@ -14,16 +14,18 @@ export interface Execution {
   session: Session;
   /** What is done between preparation and settlement. */
   work(prepared: Prepared): Promise<Worked>;
+  /** Reads the code of `work`, while processes that preparation waits for are at work. */
+  prefetch?(): Promise<unknown>;
 }
 
 /** Prepares, works, settles and says so: one terminal event on every path. */
-export async function execute({ request, session, work }: Execution): Promise<Result> {
+export async function execute({ request, session, work, prefetch }: Execution): Promise<Result> {
   let prepared: Prepared | null = null;
   let worked: Worked | null = null;
   let conclusion: Conclusion;
   let settled: Settled | null = null;
   try {
-    prepared = await prepare(request, session);
+    prepared = await prepare(request, session, prefetch);
     if (prepared.failure !== null) throw prepared.failure;
     worked = await work(prepared);
     conclusion = worked.conclusion;

@@ -4,7 +4,8 @@ import type { SandboxStatus } from '../sandbox/index.ts';
 import { createThreadSink } from '../thread/index.ts';
 import type { Holdouts } from '../verify/index.ts';
 import { setupSecrets } from './environment.ts';
-import { loadKeys, openFolder, openModel, openSandbox, openThread } from './open-parts.ts';
+import { locateFolder, openFolder, openSandbox, openTree } from './open-folder.ts';
+import { loadKeys, openModel, openThread } from './open-parts.ts';
 import type { RunRequest } from './request.ts';
 import type { RunContext } from './run-context.ts';
 import type { Session } from './session.ts';
@@ -37,73 +38,95 @@ async function outcomeOf<T>(work: Promise<T>): Promise<Outcome<T>> {
   }
 }
 
+/** Opens the next part once the one before it is open; fails as that one did otherwise. */
+async function after<T, R>(
+  before: Outcome<T> | Promise<Outcome<T>>,
+  open: (value: T) => Promise<R>,
+): Promise<Outcome<R>> {
+  const known = await before;
+  return known.ok ? outcomeOf(open(known.value)) : known;
+}
+
+function both<A, B>(a: Outcome<A>, b: Outcome<B>): Outcome<[A, B]> {
+  if (!a.ok) return a;
+  return b.ok ? { ok: true, value: [a.value, b.value] } : b;
+}
+
 function openedOf<T>(outcome: Outcome<T> | null): T | null {
   return outcome?.ok ? outcome.value : null;
 }
 
 /** Opens everything side by side, tells `run.started` as soon as it is known (or late), and never throws: failures are in the answer. */
-export async function prepare(request: RunRequest, session: Session): Promise<Prepared> {
+export async function prepare(
+  request: RunRequest,
+  session: Session,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+): Promise<Prepared> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const step of closers.toReversed()) await step();
   };
+  const located = outcomeOf(locateFolder(request));
   const keys = await outcomeOf(loadKeys(request));
   const redactor = createRedactor([...(openedOf(keys)?.secrets ?? []), ...setupSecrets(request)]);
   const thread = await outcomeOf(openThread(request, redactor, closers));
   session.open(redactor, thread.ok ? [createThreadSink(thread.value)] : []);
 
-  const model = keys.ok
-    ? outcomeOf(openModel({ request, session, keys: keys.value, redactor }))
-    : Promise.resolve(keys);
-  const workspace = outcomeOf(thread.ok ? openFolder(request, thread.value, closers) : Promise.reject(thread.error));
-  const sandbox = workspace.then((opened) =>
-    outcomeOf(
-      opened.ok ? openSandbox({ request, session, opened: opened.value, closers }) : Promise.reject(opened.error),
-    ),
+  const folder = await after(both(thread, await located), ([store, location]) =>
+    openFolder({ request, thread: store, location, closers }),
   );
-  const all = Promise.all([model, workspace, sandbox]);
+  const tree = after(both(thread, folder), ([store, opened]) => openTree(opened, { request, thread: store, closers }));
+  const sandbox = after(folder, (opened) => openSandbox({ request, session, opened, closers }));
+  const model = after(keys, (known) => openModel({ request, session, keys: known, redactor }));
+  // What `meanwhile` could not read is told by whoever needs it.
+  const all = Promise.all([tree, sandbox, model, outcomeOf(meanwhile())]);
   const late = await withinStart(all, session.elapsedMs());
-  const known =
-    late === null
-      ? { model: null, workspace: null, sandbox: null }
-      : { model: openedOf(late[0]), workspace: openedOf(late[1]), sandbox: openedOf(late[2]) };
-  await tellStart({ request, session, threadId: openedOf(thread)?.id ?? '', ...known });
-  const [openedModel, openedFolder, openedSandbox] = await all;
+  await tellStart({
+    request,
+    session,
+    threadId: openedOf(thread)?.id ?? '',
+    location: openedOf(folder)?.location ?? null,
+    base: openedOf(late?.[0] ?? null)?.workspace.base ?? null,
+    sandbox: openedOf(late?.[1] ?? null),
+    model: openedOf(late?.[2] ?? null),
+  });
+  const [openedTree, openedSandbox, openedModel] = await all;
 
   const prepared: Prepared = {
     failure: null,
     context: null,
     trees: null,
-    holdouts: openedOf(openedFolder)?.holdouts ?? { overlays: [], insideWorkspace: [] },
+    holdouts: openedOf(openedTree)?.holdouts ?? { overlays: [], insideWorkspace: [] },
     sandbox: openedOf(openedSandbox)?.status ?? null,
     model: request.kind === 'verify' ? null : nameOf(openedOf(openedModel)),
     threadId: openedOf(thread)?.id ?? '',
-    baseCommit: openedOf(openedFolder)?.workspace.base.commit ?? null,
+    baseCommit: openedOf(openedTree)?.workspace.base.commit ?? null,
     close,
   };
-  const failed = [keys, thread, openedFolder, openedModel, openedSandbox].find((outcome) => !outcome.ok);
+  const failed = [keys, thread, folder, openedTree, openedModel, openedSandbox].find((outcome) => !outcome.ok);
   if (failed !== undefined && !failed.ok)
     return { ...prepared, failure: failed.error instanceof Error ? failed.error : new Error(String(failed.error)) };
-  if (!(thread.ok && openedFolder.ok && openedModel.ok && openedSandbox.ok))
+  if (!(thread.ok && folder.ok && openedTree.ok && openedModel.ok && openedSandbox.ok))
     throw new Error('bug: a part of the run is neither open nor failed');
-  const opened = openedFolder.value;
+  const { workspace, mounts } = openedTree.value;
+  const { homes, scratch } = folder.value;
   prepared.context = {
     request,
-    policy: opened.mounts.policy,
+    policy: mounts.policy,
     emit: session.emit,
     redactor,
     thread: thread.value,
-    workspace: opened.workspace,
+    workspace,
     sandbox: openedSandbox.value,
     model: openedModel.value,
-    homes: opened.homes,
-    mounts: opened.mounts,
-    scratch: opened.scratch,
+    homes,
+    mounts,
+    scratch,
     ...createStops(request.policy, session, closers),
     nextItemId: session.nextItemId,
     elapsedMs: session.elapsedMs,
   };
-  prepared.trees = { found: opened.workspace.base.tree, start: opened.workspace.base.tree };
+  prepared.trees = { found: workspace.base.tree, start: workspace.base.tree };
   return prepared;
 }
 

@@ -2,7 +2,6 @@ import type { Interruption, Result } from '../events/index.ts';
 import { execute } from './execute.ts';
 import type { RunRequest, RunSinks } from './request.ts';
 import { createSession } from './session.ts';
-import { work } from './work.ts';
 
 /** A run under way: it yields events to its sinks and takes interruptions and messages between turns. */
 export interface RunHandle {
@@ -17,7 +16,13 @@ export function startRun(request: RunRequest, sinks: RunSinks): RunHandle {
   const { session, interrupt } = createSession(sinks);
   const steering: string[] = [];
   return {
-    result: execute({ request, session, work: (prepared) => work(prepared, () => steering.splice(0)) }),
+    result: execute({
+      request,
+      session,
+      // The agent's rooms are read while the sandbox is tried out and the files are.
+      prefetch: () => import('./work.ts'),
+      work: async (prepared) => (await import('./work.ts')).work(prepared, () => steering.splice(0)),
+    }),
     interrupt,
     steer(text) {
       steering.push(text);

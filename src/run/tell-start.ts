@@ -1,6 +1,6 @@
 import type { Model } from '../model/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
-import type { OpenedFolder } from './open-parts.ts';
+import type { BaseState, Location } from '../workspace/index.ts';
 import type { RunRequest } from './request.ts';
 import { policyFacts, sha256 } from './result.ts';
 import type { Session } from './session.ts';
@@ -14,12 +14,15 @@ interface StartFacts {
   session: Session;
   threadId: string;
   model: Model | null;
-  workspace: OpenedFolder | null;
+  location: Location | null;
+  /** null while the files are still being read. */
+  base: BaseState | null;
   sandbox: Sandbox | null;
 }
 
 /** `run.started`, with null for what is not known, and `thread.started`. */
-export async function tellStart({ request, session, threadId, model, workspace, sandbox }: StartFacts): Promise<void> {
+export async function tellStart(facts: StartFacts): Promise<void> {
+  const { request, session, threadId, model, location, base, sandbox } = facts;
   const { limits } = request.policy.policy;
   await session.emit({
     type: 'run.started',
@@ -32,13 +35,13 @@ export async function tellStart({ request, session, threadId, model, workspace, 
         ? null
         : { tier: sandbox.status.tier, reason: sandbox.status.reason, network: sandbox.status.network },
     workspace:
-      workspace === null
+      location === null
         ? null
         : {
-            root: workspace.workspace.root,
-            base_commit: workspace.workspace.base.commit,
-            dirty: workspace.workspace.base.dirty,
-            git: workspace.workspace.base.git,
+            root: location.repository?.root ?? location.dir,
+            base_commit: location.repository?.head?.commit ?? null,
+            dirty: base === null ? null : base.dirty,
+            git: location.repository !== null,
           },
     limits: {
       turns: limits.turns,

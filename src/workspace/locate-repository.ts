@@ -65,6 +65,10 @@ export const locateRepository = async (options: LocateOptions): Promise<Location
   return { program, dir, repository };
 };
 
+/** Absolute paths that git needs to read for this work tree: `.git` itself, and what a linked worktree keeps elsewhere. */
+export const gitFolders = ({ repository }: Location): string[] =>
+  repository === null ? [] : [...new Set([join(repository.root, '.git'), repository.gitDir, repository.commonDir])];
+
 const realFolder = async (path: string): Promise<string> => {
   try {
     const real = await realpath(path);

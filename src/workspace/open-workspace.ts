@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { keepConversions } from './converted-files.ts';
 import { createGit, type Git, isWithin } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
-import { type Location, locateRepository, type Repository } from './locate-repository.ts';
+import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
 import { layOut, provePatch, transplant } from './scratch-index.ts';
@@ -134,10 +134,6 @@ const giveHead = async (git: Git, store: Store, tree: TreeId): Promise<void> => 
   await writeFile(join(store.gitDir, 'HEAD'), commit);
 };
 
-const gitDirsOf = ({ root, gitDir, commonDir }: Repository): string[] => [
-  ...new Set([join(root, '.git'), gitDir, commonDir]),
-];
-
 const createWorkspace = (
   opened: Opened & { storeDir: string; maxPatchBytes: number; start: StartFacts; first: TreeId },
 ): Workspace => {
@@ -159,7 +155,7 @@ const createWorkspace = (
     dir: location.dir,
     base: start.base,
     foreign: [...new Set([...start.submodules, ...start.nested])].sort(),
-    gitDirs: location.repository === null ? [] : gitDirsOf(location.repository),
+    gitDirs: gitFolders(location),
     snapshot: () =>
       inTurn(async () => {
         const known = last;

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as z from 'zod';
 import { UsageError } from '../errors.ts';
 import { hasCode } from './has-code.ts';
 import type { BaseState } from './workspace.ts';
@@ -28,7 +29,6 @@ export const writeStartFacts = async (storeDir: string, facts: StartFacts): Prom
 };
 
 export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
-  const z = await import('zod');
   const paths = z.array(z.string());
   const schema = z.strictObject({
     base: z.strictObject({ commit: z.string().nullable(), dirty: z.boolean(), git: z.boolean(), tree: z.string() }),

@@ -1,0 +1,156 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { RunBlockedError, UsageError } from '../errors.ts';
+import { unsupportedKeys } from '../policy/index.ts';
+import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
+import { lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
+import { findHoldouts, type Holdouts, removeTree } from '../verify/index.ts';
+import { gitFolders, type Location, locateRepository, openWorkspace, type Workspace } from '../workspace/index.ts';
+import { createHomes, type Homes } from './homes.ts';
+import { type MountPlan, planCheckMounts } from './mounts.ts';
+import type { RunRequest } from './request.ts';
+import type { Session } from './session.ts';
+
+/** What every part of the folder is opened with; `closers` are called in turn, the last first. */
+interface OpenSite {
+  request: RunRequest;
+  thread: Thread;
+  closers: (() => Promise<void>)[];
+}
+
+interface FolderSite extends OpenSite {
+  location: Location;
+}
+
+/** One run a repository: a run in a folder of it would take back what another one does beside it. */
+async function lockRoot(location: Location, { request, thread, closers }: OpenSite): Promise<void> {
+  const stateDir = request.stateDir ?? stateFolder(request.environment);
+  const { dir, repository } = location;
+  const lock = await lockWorkspace({ stateDir, workspace: repository?.root ?? dir, owner: thread.id });
+  if (lock.kind === 'held') {
+    throw new RunBlockedError('busy', `another run holds this workspace (${lock.by.owner}, process ${lock.by.pid})`);
+  }
+  closers.push(() => lock.release());
+}
+
+/** Real absolute paths of files that may not exist yet. */
+async function realFiles(files: readonly (string | null)[]): Promise<string[]> {
+  const named = files.filter((file) => file !== null);
+  return Promise.all(named.map(async (file) => join(await realpath(dirname(file)), basename(file))));
+}
+
+const isBelow = (root: string, path: string) => path.startsWith(root + sep);
+
+/** The folder under work, found and locked: what is known before its files are read, which is all that the sandbox needs. */
+export interface OpenedFolder {
+  location: Location;
+  /** Without what only the files tell: foreign repositories and holdouts. */
+  mounts: MountPlan;
+  ownFiles: readonly string[];
+  homes: Homes;
+  scratch: string;
+}
+
+/** The files of the folder, read. */
+export interface OpenedTree {
+  workspace: Workspace;
+  mounts: MountPlan;
+  holdouts: Holdouts;
+}
+
+/** Starts git at once: everything else is read while it answers. */
+export function locateFolder({ workspace, environment }: RunRequest): Promise<Location> {
+  return locateRepository({ dir: workspace, path: environment['PATH'] ?? '' });
+}
+
+export async function openFolder({ request, thread, location, closers }: FolderSite): Promise<OpenedFolder> {
+  const { policy, path } = request.policy;
+  const unsupported = unsupportedKeys(request.policy)[0];
+  if (unsupported !== undefined) throw new UsageError(`${unsupported.key}: ${unsupported.reason}`);
+  const scratch = join(thread.dir, 'scratch');
+  await mkdir(scratch, { recursive: true, mode: 0o755 });
+  closers.push(() => removeTree(scratch));
+  await lockRoot(location, { request, thread, closers });
+  const { dir, repository } = location;
+  const root = repository?.root ?? dir;
+  const ownFiles = await realFiles([...Object.values(request.files), request.record, ...request.streamFiles]);
+  const mounts: MountPlan = {
+    root,
+    dir,
+    policy: {
+      ...policy,
+      workspace: {
+        ...policy.workspace,
+        protect: [...policy.workspace.protect, ...(path === null ? [] : await insideRoot(path, root))],
+      },
+    },
+    gitDirs: gitFolders(location),
+    foreign: [],
+    alsoHidden: [],
+    ownFiles: ownFiles.filter((file) => isBelow(root, file)),
+  };
+  return { location, mounts, ownFiles, homes: await createHomes(scratch), scratch };
+}
+
+export async function openTree(opened: OpenedFolder, { request, thread, closers }: OpenSite): Promise<OpenedTree> {
+  const { location, ownFiles, mounts } = opened;
+  const workspace = await openWorkspace({ dir: request.workspace, storeDir: thread.dir, leaveOut: ownFiles, location });
+  closers.push(() => workspace.close());
+  const { policy, path } = request.policy;
+  const policyDir = path === null ? workspace.dir : dirname(path);
+  const holdouts = await findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
+  await refuseTrackedHoldouts(workspace, holdouts);
+  return {
+    workspace,
+    holdouts,
+    mounts: { ...mounts, foreign: workspace.foreign, alsoHidden: holdouts.insideWorkspace },
+  };
+}
+
+/** What git tracks, an agent can read from its objects, however well the file itself is hidden. */
+async function refuseTrackedHoldouts({ root, base, list }: Workspace, { insideWorkspace }: Holdouts): Promise<void> {
+  if (insideWorkspace.length === 0 || base.commit === null) return;
+  const tracked = await list(base.commit);
+  for (const path of insideWorkspace) {
+    const below = relative(root, path).split(sep).join('/');
+    const found = tracked.find((one) => one === below || one.startsWith(`${below}/`));
+    if (found !== undefined) {
+      throw new UsageError(
+        `verify.holdout: ${found} is tracked by git, where the agent can read it; keep hidden files out of the repository`,
+        {
+          code: 'holdout_tracked',
+        },
+      );
+    }
+  }
+}
+
+/** The policy in use, as a glob of its own when it lies in the repository. */
+async function insideRoot(path: string, root: string): Promise<string[]> {
+  const below = relative(root, join(await realpath(dirname(path)), basename(path)));
+  return below.startsWith(`..${sep}`) ? [] : [`/${below.split(sep).join('/')}`];
+}
+
+export async function openSandbox({
+  request,
+  session,
+  opened,
+  closers,
+}: {
+  request: RunRequest;
+  session: Session;
+  opened: OpenedFolder;
+  closers: (() => Promise<void>)[];
+}): Promise<Sandbox> {
+  const probed = await probeSandbox({
+    policy: request.policy.policy.sandbox,
+    mounts: planCheckMounts(opened.mounts),
+    workdir: opened.mounts.dir,
+    home: opened.homes.setup,
+    env: request.environment,
+    signal: session.interrupt,
+  });
+  if (probed.kind === 'unavailable') throw new RunBlockedError('sandbox_unavailable', probed.reason);
+  closers.push(() => probed.sandbox.close());
+  return probed.sandbox;
+}
