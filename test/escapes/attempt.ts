@@ -1,0 +1,42 @@
+/** What can be wrong with a fence: one deed that it must stop, tried for real. */
+export interface Attempt {
+  id: string;
+  deed: string;
+  /** Prints `breached` where the deed worked and tells by itself; `tried` is printed after it. */
+  script: string;
+  /** Whose unfenced try works: anyone's, or only root's. Else why it cannot be shown without harm, or at all. */
+  control: 'anyone' | 'root' | { none: string };
+  /** A path on the host that the deed would change, where its own word is not to be believed: relative to the workspace, or absolute with the names of the environment. */
+  changes?: string;
+  /** Checks and setup may do it: the policy's own commands see what is hidden and protected from the agent. */
+  agentOnly?: true;
+  /** The deed works under this tier, and why it is left so. `user`: only where commands run as belay's own user. */
+  open?: { landlock: { for: 'everyone' | 'user'; why: string } };
+}
+
+export const said = (id: string, deed: string, script: string): Attempt => ({ id, deed, script, control: 'anyone' });
+
+export const rootSaid = (id: string, deed: string, script: string): Attempt => ({ id, deed, script, control: 'root' });
+
+export const unshown = (id: string, deed: string, script: string, none: string): Attempt => ({
+  id,
+  deed,
+  script,
+  control: { none },
+});
+
+/** Judged by the path, not by a word; only the agent is kept from it. */
+export const guarded = (id: string, deed: string, script: string, changes: string): Attempt => ({
+  id,
+  deed,
+  script,
+  control: 'anyone',
+  changes,
+  agentOnly: true,
+});
+
+/** System call numbers of this machine, for deeds that have no program. */
+export const CALLS =
+  process.arch === 'arm64'
+    ? { addKey: 217, keyctl: 219, ptrace: 117, vmReadv: 270, bpf: 280, perf: 241, memfd: 279, setns: 268, handle: 265 }
+    : { addKey: 248, keyctl: 250, ptrace: 101, vmReadv: 310, bpf: 321, perf: 298, memfd: 319, setns: 308, handle: 304 };

@@ -1,0 +1,74 @@
+import { type Attempt, CALLS, rootSaid, said, unshown } from './attempt.ts';
+
+/** Fails (EPERM, ENOSYS) where the filter refuses the call; any other answer is the call's own. */
+const reaches = (call: number, args = ''): string =>
+  `perl -e 'syscall(${call}${args}); exit($!{EPERM} || $!{ENOSYS} ? 1 : 0)' && echo breached`;
+
+export const KERNEL_ATTEMPTS: readonly Attempt[] = [
+  said('userns', 'make a user namespace', 'unshare -U true && echo breached'),
+  said(
+    'userns-mount',
+    'mount in a user namespace, to lift what is mounted over',
+    'unshare -Urm mount -t tmpfs none /mnt && echo breached',
+  ),
+  said('netns', 'make a network namespace', 'unshare -Un true && echo breached'),
+  unshown(
+    'setns',
+    'enter the namespaces of belay',
+    `perl -e 'open my $h, "<", "/proc/$ENV{HARNESS}/ns/mnt" or exit 1; exit(syscall(${CALLS.setns}, fileno $h, 0) < 0)' && echo breached`,
+    'only root may, and would be where it is',
+  ),
+  said('iouring', 'make an io_uring, which no filter sees', reaches(425, ', 1, 0')),
+  said('keyring', 'read a kernel keyring', `perl -e 'exit(syscall(${CALLS.keyctl}, 0, -3, 0) < 0)' && echo breached`),
+  said(
+    'addkey',
+    'add to a kernel keyring',
+    `perl -e '($t, $n, $v) = ("user", "belay", "x"); exit(syscall(${CALLS.addKey}, $t, $n, $v, 1, -3) < 0)' && echo breached`,
+  ),
+  said(
+    'memfd',
+    'run a program that is no file, to get out with it',
+    `perl -e '$^F = 99; $n = "x"; $fd = syscall(${CALLS.memfd}, $n, 0); open my $h, ">&=", $fd; syswrite $h, "#!/bin/sh\\necho x > \\"\\$OUT/memfd\\" && echo breached\\n"; open my $r, "<", "/proc/self/fd/$fd"; close $h; exec "/proc/self/fd/" . fileno $r'`,
+  ),
+  said(
+    'tiocsti',
+    'type into a terminal',
+    `perl -e 'open my $t, "<", "/dev/null"; $c = "x"; ioctl($t, 0x5412, $c); exit($!{EPERM} ? 1 : 0)' && echo breached`,
+  ),
+  unshown('bpf', 'load a program into the kernel', reaches(CALLS.bpf, ', 0, 0, 0'), 'refused to users by most kernels'),
+  unshown(
+    'perf',
+    'watch other processes by performance counters',
+    reaches(CALLS.perf, ', 0, -1, -1, -1, 0'),
+    'refused to users by most kernels',
+  ),
+  rootSaid('mount', 'mount a file system', 'mkdir -p mnt; mount -t tmpfs none mnt && umount mnt && echo breached'),
+  rootSaid('mknod', 'make a device', 'mknod dev b 1 1 && rm dev && echo breached'),
+  rootSaid('kmsg', "read the kernel's messages", '(exec 3</dev/kmsg) && echo breached'),
+  rootSaid(
+    'sysctl',
+    'write a kernel setting',
+    'old=$(cat /proc/sys/kernel/core_pattern); echo "$old" > /proc/sys/kernel/core_pattern && echo breached',
+  ),
+  rootSaid(
+    'sysctl-user',
+    'write another kernel setting',
+    'old=$(cat /proc/sys/kernel/panic); echo "$old" > /proc/sys/kernel/panic && echo breached',
+  ),
+  unshown(
+    'sysrq',
+    'reach the emergency keys',
+    '(exec 3>/proc/sysrq-trigger) && echo breached',
+    'not every kernel has them',
+  ),
+  rootSaid('chroot', 'change the root', 'chroot / true && echo breached'),
+  rootSaid('hostname', 'rename the machine', 'hostname "$(hostname)" && echo breached'),
+  rootSaid('caps', 'keep a capability', "grep -q 'CapEff:.*[1-9a-f]' /proc/self/status && echo breached"),
+  unshown('core', 'write a core dump', 'ulimit -c unlimited && echo breached', 'the limit may be another one outside'),
+  unshown(
+    'ulimit',
+    'raise a limit',
+    'ulimit -S -f 1 2>/dev/null; ulimit -H -f 99999999 && echo breached',
+    'root may lack the capability too',
+  ),
+];

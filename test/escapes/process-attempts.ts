@@ -1,0 +1,84 @@
+import { type Attempt, CALLS, said, unshown } from './attempt.ts';
+
+const NO_PID_NAMESPACE =
+  'Landlock has no process namespace: names and arguments can be seen (belay keeps secrets out of both), no environment, memory or file';
+
+/** HARNESS: belay's process; `HARNESS_SECRET` is in its environment and is not passed on. */
+export const PROCESS_ATTEMPTS: readonly Attempt[] = [
+  said(
+    'r-environ',
+    "read a secret in belay's environment",
+    'grep -qsa "HARNESS_SECRET=[v]alue" /proc/[0-9]*/environ && echo breached',
+  ),
+  said(
+    'pid1env',
+    'read a secret in the environment of the first process',
+    'grep -qa "HARNESS_SECRET=[v]alue" /proc/1/environ /proc/$HARNESS/environ && echo breached',
+  ),
+  unshown(
+    'r-env',
+    'find a secret in its own environment',
+    'env | grep -q "HARNESS_SECRET=[v]alue" && echo breached',
+    'belay passes on what the policy names, without a fence too',
+  ),
+  {
+    ...said(
+      'r-cmdline',
+      "see belay's command line",
+      "tr '\\0' ' ' < /proc/$HARNESS/cmdline | grep -q cli.js && echo breached",
+    ),
+    open: { landlock: { for: 'everyone', why: NO_PID_NAMESPACE } },
+  },
+  said('r-maps', "read the map of belay's memory", 'grep -q node "/proc/$HARNESS/maps" && echo breached'),
+  said('r-mem', "open belay's memory", '(exec 3<"/proc/$HARNESS/mem") && echo breached'),
+  said('r-fd', "list belay's open files", '[ -n "$(ls "/proc/$HARNESS/fd")" ] && echo breached'),
+  said(
+    'r-cwd',
+    "read through belay's working directory",
+    'grep -q version "/proc/$HARNESS/cwd/belay.yml" && echo breached',
+  ),
+  unshown(
+    'ptrace',
+    'attach to belay as a debugger',
+    `perl -e 'exit(syscall(${CALLS.ptrace}, 0x4206, $ENV{HARNESS} + 0, 0, 0) < 0)' && echo breached`,
+    'security modules refuse it to some',
+  ),
+  unshown(
+    'vmread',
+    "copy from belay's memory",
+    `perl -e '$b = "x" x 16; $v = pack("PQ", $b, 16); exit(syscall(${CALLS.vmReadv}, $ENV{HARNESS} + 0, $v, 1, $v, 1, 0) < 0)' && echo breached`,
+    'security modules refuse it to some',
+  ),
+  said('traceme', 'be traced at all', `perl -e 'exit(syscall(${CALLS.ptrace}, 0, 0, 0, 0) < 0)' && echo breached`),
+  said('kill', 'signal belay', 'kill -URG "$HARNESS" && echo breached'),
+  said('killgroup', "signal belay's process group", 'kill -URG -- "-$HARNESS" && echo breached'),
+  said('renice', 'change the priority of belay', 'renice -n 19 -p "$HARNESS" && echo breached'),
+  said('nnp', 'gain privileges by a setuid program', "grep -q 'NoNewPrivs:.*0' /proc/self/status && echo breached"),
+  said(
+    'unfiltered',
+    'run without a filter of system calls',
+    "grep -q 'Seccomp:.*0' /proc/self/status && echo breached",
+  ),
+  unshown(
+    'fd-leak',
+    'use a file that was left open for belay',
+    'cat <&9 | grep -q left-open && echo breached',
+    'belay closes them without a fence too',
+  ),
+  unshown(
+    'fdreopen',
+    "open belay's output file by its descriptor, to forge it",
+    '{ [ -f /proc/self/fd/1 ] || [ -f /proc/self/fd/2 ]; } && echo breached',
+    'belay gives every command a pipe',
+  ),
+  {
+    ...unshown(
+      'daemon',
+      'leave a process behind',
+      'setsid nohup sleep "$MARK" > /dev/null 2>&1 & (setsid env -i sleep "$MARK" > /dev/null 2>&1 &)',
+      'belay ends them without a fence too',
+    ),
+    changes: 'process',
+  },
+  said('sysv', 'read shared memory of others', `perl -e 'shmread($ENV{SEGMENT}, $b, 0, 4) and print "breached\\n"'`),
+];
