@@ -1,6 +1,8 @@
 /** run/: the spine. Prepare → loop → verify → settle; picks the adapters. */
 export { createEventChannel, type EventChannel } from './event-channel.ts';
 export { refuseRun } from './execute.ts';
+export { findPlace, type Place, type PlacedTree, parsePlace } from './place-in-thread.ts';
 export type { OutputFiles, OutputSchema, RunRequest, RunSinks } from './request.ts';
+export { type RollbackRequest, type RolledBack, rollbackThread } from './rollback-thread.ts';
 export { type RunHandle, startRun } from './start-run.ts';
 export { type PatchJob, startVerify } from './start-verify.ts';

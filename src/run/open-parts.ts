@@ -42,6 +42,7 @@ export async function openThread(
     workspace: request.workspace,
     goal: request.goal,
     ephemeral: request.ephemeral,
+    version: request.version,
     redactor,
     clock: systemClock,
   });

@@ -16,6 +16,8 @@ export interface NewThreadOptions {
   goal: string;
   /** Nothing under `stateDir`: a private temporary folder, gone at `close`. */
   ephemeral: boolean;
+  /** Of the belay that makes it. */
+  version?: string;
   redactor: Redactor;
   clock: Clock;
 }
@@ -34,7 +36,10 @@ export async function createThread(options: NewThreadOptions): Promise<Thread> {
     const [lock] = await Promise.all([
       acquireLock({ path: lockPath(dir), owner: id }),
       ...[OUTPUTS_FOLDER, ARTIFACTS_FOLDER].map((name) => mkdir(join(dir, name), { mode: 0o700 })),
-      writeMeta(dir, { format: 1, thread_id: id, workspace, goal: redactor.redact(options.goal), created }),
+      writeMeta(dir, {
+        ...{ format: 1, thread_id: id, workspace, goal: redactor.redact(options.goal), created },
+        ...(options.version === undefined ? {} : { belay_version: options.version }),
+      }),
     ]);
     if (lock.kind === 'held') throw new RunBlockedError('busy', `thread ${id} is in use by process ${lock.by.pid}`);
     return await openDiskThread({

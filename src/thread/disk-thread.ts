@@ -62,7 +62,11 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
   return {
     id,
     dir,
-    appendNote,
+    async appendNote(note) {
+      const written = appendNote(note);
+      if (note.kind === 'rollback') await Promise.all([written, sync()]);
+      else await written;
+    },
     openOutput: outputs.openOutput,
     readOutput: outputs.readOutput,
     async appendEvent(line, event) {

@@ -1,15 +1,24 @@
 /** thread/: append-only log, hash chain, blobs, locks, audit. */
 export { type AuditFault, type AuditReport, auditEvents } from './audit.ts';
+export { type Conversation, type MessageNote, readConversation, unansweredCalls } from './conversation.ts';
 export { createThread, type NewThreadOptions } from './create-thread.ts';
+export { type ForkOptions, forkThread } from './fork-thread.ts';
 export { listThreads, type ThreadSummary } from './list-threads.ts';
 export { acquireLock, type LockHolder, type LockOutcome } from './lock.ts';
 export type { NoteLine } from './note-log.ts';
 export { openThread, resumeThread, type StoredThread } from './open-thread.ts';
 export type { OutputRange } from './output-store.ts';
-export { pruneThreads } from './prune-threads.ts';
+export { type Pruned, type PruneRules, pruneThreads } from './prune-threads.ts';
 export { stateFolder } from './state-folder.ts';
 export type { OutputRecord, OutputWriter, Thread } from './thread.ts';
 export type { ThreadMeta } from './thread-meta.ts';
 export type { ThreadNote } from './thread-note.ts';
 export { createThreadSink } from './thread-sink.ts';
+export {
+  readTimeline,
+  type Timeline,
+  type TimelineRun,
+  type TimelineTurn,
+  treeAfter,
+} from './timeline.ts';
 export { lockWorkspace } from './workspace-lock.ts';

@@ -24,7 +24,7 @@ export async function listThreads(stateDir: string): Promise<ThreadSummary[]> {
   for (const id of ((await orNull(readdir(folder))) ?? []).filter(isThreadId).sort()) {
     const dir = join(folder, id);
     const meta = await readMeta(dir);
-    if (meta === 'missing' || meta === 'unknown') continue;
+    if (meta === 'missing' || 'unreadable' in meta) continue;
     const { workspace, goal, created } = meta;
     summaries.push({ id, dir, workspace, goal, created, outcome: await lastOutcome(join(dir, EVENTS_FILE)) });
   }

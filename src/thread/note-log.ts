@@ -43,12 +43,19 @@ function redactNote(note: ThreadNote, { redact }: Pick<Redactor, 'redact'>): Thr
 }
 
 const NOTE_WORDS = new Set([
-  ...['message', 'answer', 'user', 'assistant', 'tool', 'text', 'reasoning', 'tool_call'],
+  ...['message', 'answer', 'rollback', 'fork', 'user', 'assistant', 'tool', 'text', 'reasoning', 'tool_call'],
   ...['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other'],
 ]);
 
 /** The notes of a thread in order. A line that is torn, altered or out of its chain is a fault, and the last thing that comes. */
 export async function* readNoteFile(path: string): AsyncGenerator<NoteLine, void, undefined> {
+  for await (const line of readNoteLines(path)) yield line.kind === 'fault' ? line : { kind: 'note', note: line.note };
+}
+
+/** The same with the text of each line, without its newline. */
+export async function* readNoteLines(
+  path: string,
+): AsyncGenerator<Extract<NoteLine, { kind: 'fault' }> | { kind: 'note'; note: ThreadNote; line: string }> {
   let end: ChainEnd = FIRST;
   for await (const line of readJsonLines(path, { maxLineBytes: MAX_NOTE_BYTES })) {
     if (line.kind === 'fault') return yield { kind: 'fault', lineNumber: line.lineNumber, reason: line.message };
@@ -59,7 +66,7 @@ export async function* readNoteFile(path: string): AsyncGenerator<NoteLine, void
       return yield { kind: 'fault', lineNumber: line.lineNumber, reason: 'the line does not follow the one before' };
     }
     end = { seq: end.seq + 1, prev: createHash('sha256').update(line.line).digest('hex') };
-    yield { kind: 'note', note: parsed.data.note };
+    yield { kind: 'note', note: parsed.data.note, line: line.line };
   }
 }
 

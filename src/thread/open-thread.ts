@@ -31,10 +31,8 @@ export async function openThread(stateDir: string, id: string): Promise<StoredTh
     throw new UsageError(`there is no thread ${JSON.stringify(id)} in ${stateDir}; see belay thread list`, {
       code: 'no_thread',
     });
-  if (meta === 'unknown')
-    throw new UsageError(`the thread ${id} in ${stateDir} was not written by this version of belay`, {
-      code: 'no_thread',
-    });
+  if ('unreadable' in meta)
+    throw new UsageError(`the thread ${id} in ${stateDir} cannot be opened: ${meta.unreadable}`, { code: 'no_thread' });
   const eventsPath = join(dir, EVENTS_FILE);
   return {
     ...{ id, dir, meta, eventsPath },

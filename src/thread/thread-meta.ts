@@ -1,13 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { oneLine } from '../events/index.ts';
 
 const META_FILE = 'meta.json';
+/** Of a thread's folder; a change that this version could not read gets the next number. */
+const FORMAT = 1;
 
 /** What is known of a thread before any event. */
 export const ThreadMeta = z.object({
   /** Of the folder's layout. */
-  format: z.literal(1),
+  format: z.literal(FORMAT),
   thread_id: z.string(),
   /** Real path. */
   workspace: z.string(),
@@ -15,6 +18,10 @@ export const ThreadMeta = z.object({
   goal: z.string(),
   /** RFC 3339. */
   created: z.string(),
+  /** The belay that made the thread; threads of the first version lack it. */
+  belay_version: z.string().exactOptional(),
+  /** Where a fork branched off. */
+  forked_from: z.object({ thread_id: z.string(), turn: z.int().min(0) }).exactOptional(),
 });
 export type ThreadMeta = z.infer<typeof ThreadMeta>;
 
@@ -22,14 +29,25 @@ export async function writeMeta(dir: string, meta: ThreadMeta): Promise<void> {
   await writeFile(join(dir, META_FILE), `${JSON.stringify(meta, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
 }
 
-/** `missing`: no thread there; `unknown`: not of a format that this version reads. */
-export async function readMeta(dir: string): Promise<ThreadMeta | 'missing' | 'unknown'> {
+/** What any format says of itself. */
+const AnyMeta = z.object({ format: z.int().min(1), belay_version: z.string().max(100).exactOptional() });
+
+/** `missing`: no thread there; else, for what this version does not read, words for its user. */
+export async function readMeta(dir: string): Promise<ThreadMeta | 'missing' | { unreadable: string }> {
   try {
-    return ThreadMeta.safeParse(JSON.parse(await readFile(join(dir, META_FILE), 'utf8'))).data ?? 'unknown';
+    const value: unknown = JSON.parse(await readFile(join(dir, META_FILE), 'utf8'));
+    return ThreadMeta.safeParse(value).data ?? { unreadable: describe(value) };
   } catch (error) {
-    if (error instanceof SyntaxError) return 'unknown';
+    if (error instanceof SyntaxError) return { unreadable: `its ${META_FILE} is not JSON` };
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
       return 'missing';
     throw error;
   }
+}
+
+function describe(value: unknown): string {
+  const known = AnyMeta.safeParse(value).data;
+  if (known === undefined || known.format === FORMAT) return `its ${META_FILE} is damaged`;
+  const writer = known.belay_version === undefined ? 'a later belay' : `belay ${oneLine(known.belay_version)}`;
+  return `it has format ${known.format}, written by ${writer}; open it with that version or a later one (this one reads format ${FORMAT})`;
 }

@@ -36,6 +36,21 @@ export const ThreadNote = z.discriminatedUnion('kind', [
     message: Message,
   }),
   z.object({ kind: z.literal('answer'), turn: z.int().min(0), answer: Answer }),
+  /** The workspace and the thread went to another place of the timeline; nothing of the log is gone. */
+  z.object({
+    kind: z.literal('rollback'),
+    /** Where the thread stands from here on; 0: before the first turn. */
+    toTurn: z.int().min(0),
+    /** Where it stood before. */
+    fromTurn: z.int().min(0),
+    /** The last turn of the log so far: the next one follows on `toTurn` instead. */
+    lastTurn: z.int().min(0),
+    /** Tree that the workspace was put to, and the one it had. */
+    tree: z.string(),
+    before: z.string(),
+  }),
+  /** Everything above was taken over from another thread. */
+  z.object({ kind: z.literal('fork'), fromThread: z.string(), turn: z.int().min(0) }),
 ]);
 export type ThreadNote = z.infer<typeof ThreadNote>;
 

@@ -14,4 +14,5 @@ export {
   type ScopeViolation,
   touchedTests,
 } from './scope.ts';
+export { openSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
 export type { BaseState, TreeChange, TreeId, Workspace } from './workspace.ts';

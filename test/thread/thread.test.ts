@@ -284,8 +284,10 @@ describe('pruneThreads', () => {
     const { thread: old, stateDir } = await newThread();
     await old.close();
     const { thread: busy } = await newThread({ stateDir });
-    expect(await pruneThreads(stateDir, clock.now())).toEqual([]);
-    expect(await pruneThreads(stateDir, clock.now() + 1)).toEqual([old.id]);
+    const olderThan = (createdBeforeMs: number) =>
+      pruneThreads(stateDir, { createdBeforeMs, maxBytes: null, dryRun: false });
+    expect(await olderThan(clock.now())).toEqual([]);
+    expect(await olderThan(clock.now() + 1)).toEqual([{ id: old.id, bytes: expect.any(Number) }]);
     expect((await listThreads(stateDir)).map((thread) => thread.id)).toEqual([busy.id]);
     await busy.close();
   });

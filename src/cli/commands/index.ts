@@ -7,6 +7,7 @@ import {
   REPLAY_OPTIONS,
   REPORT_OPTIONS,
   RUN_OPTIONS,
+  THREAD_OPTIONS,
   VERIFY_OPTIONS,
 } from '../options.ts';
 
@@ -39,6 +40,17 @@ export const COMMANDS: readonly Command[] = [
     positionals: { events: { describe: 'event stream of a run, the id of a thread, or - for stdin' } },
     options: REPORT_OPTIONS,
     load: async () => (await import('./report.ts')).reportRun,
+  },
+  {
+    usage: 'thread <action> [thread] [range]',
+    describe: 'the timeline: list, show, diff, rollback, fork, prune',
+    positionals: {
+      action: { describe: 'list | show | diff | rollback | fork | prune' },
+      thread: { describe: 'id of the thread' },
+      range: { describe: 'A..B of diff: base, a turn or final (default: base..final)' },
+    },
+    options: THREAD_OPTIONS,
+    load: async () => (await import('./thread.ts')).threadAction,
   },
   {
     usage: 'audit <events>',
@@ -81,4 +93,4 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Commands of the contract that this version does not have. */
-export const LATER: ReadonlySet<string> = new Set(['batch', 'resume', 'thread', 'serve']);
+export const LATER: ReadonlySet<string> = new Set(['batch', 'resume', 'serve']);

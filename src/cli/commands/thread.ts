@@ -1,0 +1,70 @@
+import { RunBlockedError, UsageError } from '../../errors.ts';
+import { exitCodeOf } from '../../events/index.ts';
+import type { Handler } from '../command.ts';
+import { print } from '../print.ts';
+
+interface Action {
+  /** What follows the action's name; those in brackets may be left out. */
+  words: readonly string[];
+  options: readonly string[];
+  load(): Promise<Handler>;
+}
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  list: {
+    words: [],
+    options: ['workspace', 'json'],
+    load: async () => (await import('./thread/list-action.ts')).listAction,
+  },
+  show: {
+    words: ['THREAD'],
+    options: ['json'],
+    load: async () => (await import('./thread/show-action.ts')).showAction,
+  },
+  diff: {
+    words: ['THREAD', '[A..B]'],
+    options: ['json'],
+    load: async () => (await import('./thread/diff-action.ts')).diffAction,
+  },
+  rollback: {
+    words: ['THREAD'],
+    options: ['to-turn', 'undo', 'force', 'json'],
+    load: async () => (await import('./thread/rollback-action.ts')).rollbackAction,
+  },
+  fork: {
+    words: ['THREAD'],
+    options: ['from-turn', 'goal', 'workspace', 'json'],
+    load: async () => (await import('./thread/fork-action.ts')).forkAction,
+  },
+  prune: {
+    words: [],
+    options: ['older-than', 'max-size', 'dry-run', 'json'],
+    load: async () => (await import('./thread/prune-action.ts')).pruneAction,
+  },
+};
+
+/** `belay thread <action>`: one handler for each, which sees the words behind the action's name. */
+export const threadAction: Handler = async (invocation) => {
+  const { words, options, io } = invocation;
+  const [name = '', ...rest] = words;
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+  if (action === undefined) throw new UsageError(`belay thread ${name}: one of ${Object.keys(ACTIONS).join(', ')}`);
+  const usage = ['belay thread', name, ...action.words].join(' ');
+  const needed = action.words.filter((word) => !word.startsWith('['));
+  if (rest.length < needed.length) throw new UsageError(`${usage}: ${needed[rest.length]} is missing`);
+  if (rest.length > action.words.length)
+    throw new UsageError(`${usage}: ${JSON.stringify(rest[action.words.length])} is one argument too many`);
+  for (const [option, given] of options) {
+    // The environment may name options of other commands.
+    if (given.origin.startsWith('option') && !action.options.includes(option))
+      throw new UsageError(`${usage} has no option --${option}`);
+  }
+  const handler = await action.load();
+  try {
+    return await handler({ ...invocation, words: rest });
+  } catch (error) {
+    if (!(error instanceof RunBlockedError)) throw error;
+    await print(io.stderr, `belay: ${error.message}\n`);
+    return exitCodeOf(error.outcome, { checksDeclaredEmpty: false });
+  }
+};

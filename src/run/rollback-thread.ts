@@ -1,0 +1,95 @@
+import { RunBlockedError, UsageError } from '../errors.ts';
+import { createRedactor, systemClock } from '../events/index.ts';
+import { lockWorkspace, openThread, readTimeline, resumeThread, type Timeline } from '../thread/index.ts';
+import { type Location, locateRepository, openWorkspace, type TreeId } from '../workspace/index.ts';
+import { findPlace, type Place } from './place-in-thread.ts';
+
+export interface RollbackRequest {
+  stateDir: string;
+  threadId: string;
+  /** `undo`: where the thread was before its last rollback. */
+  to: Place | 'undo';
+  /** Goes on where the workspace holds changes that no turn made; they are kept as a snapshot either way. */
+  force: boolean;
+  /** The harness's PATH. */
+  path: string;
+}
+
+export interface RolledBack {
+  workspace: string;
+  /** 0: before the first turn. */
+  turn: number;
+  tree: TreeId;
+  /** The workspace as it was. */
+  before: TreeId;
+  /** How many files changed. */
+  files: number;
+}
+
+/**
+ * Puts the workspace and the thread to a place of its timeline. The record of it is on disk before the first file changes; nothing is
+ * taken out of the log, so that a rollback can be taken back. Throws UsageError, and RunBlockedError `busy` while a run is using either.
+ */
+export async function rollbackThread(request: RollbackRequest): Promise<RolledBack> {
+  const { stateDir, threadId, path } = request;
+  const { meta, dir } = await openThread(stateDir, threadId);
+  const thread = await resumeThread({ stateDir, id: threadId, redactor: createRedactor([]), clock: systemClock });
+  const closers: (() => Promise<unknown>)[] = [() => thread.close()];
+  try {
+    const location = await locateRepository({ dir: meta.workspace, path });
+    closers.push(await lockFolder(location, { stateDir, owner: threadId }));
+    const workspace = await openWorkspace({ dir: meta.workspace, storeDir: dir, resumed: true, location });
+    closers.push(() => workspace.close());
+    const timeline = await readTimeline(await openThread(stateDir, threadId));
+    const before = await workspace.snapshot();
+    const base = workspace.base.tree;
+    const target = request.to === 'undo' ? findUndone(timeline, threadId) : findPlace(request.to, { timeline, base });
+    if (!request.force && !knownTrees(timeline, base).has(before)) {
+      const changes = await workspace.changedPaths(findPlace({ kind: 'final' }, { timeline, base }).tree, before);
+      throw new UsageError(
+        `the workspace holds changes that no turn of the thread made (${listOf(changes.map((change) => change.path))}); --force puts it back all the same, and --undo brings them back`,
+        { code: 'workspace_changed' },
+      );
+    }
+    await thread.appendNote({
+      ...{ kind: 'rollback', toTurn: target.turn, fromTurn: timeline.position, lastTurn: timeline.lastTurn },
+      ...{ tree: target.tree, before },
+    });
+    const files = await workspace.restore(target.tree);
+    return { workspace: meta.workspace, ...target, before, files };
+  } finally {
+    for (const close of closers.toReversed()) await close();
+  }
+}
+
+async function lockFolder(
+  { dir, repository }: Location,
+  options: { stateDir: string; owner: string },
+): Promise<() => Promise<void>> {
+  const lock = await lockWorkspace({ ...options, workspace: repository?.root ?? dir });
+  if (lock.kind === 'acquired') return lock.release;
+  throw new RunBlockedError('busy', `a run holds this workspace (${lock.by.owner}, process ${lock.by.pid})`);
+}
+
+function findUndone({ rollbacks }: Timeline, id: string): { turn: number; tree: TreeId } {
+  const last = rollbacks.at(-1);
+  if (last === undefined) throw new UsageError(`thread ${id} was never rolled back`, { code: 'no_turn' });
+  return { turn: last.fromTurn, tree: last.before };
+}
+
+/** What the workspace may be without anything being lost: trees that the log names. */
+function knownTrees({ turns, runs, rollbacks }: Timeline, base: TreeId): Set<TreeId | null> {
+  const named = [
+    ...[...turns.values()].map((turn) => turn.tree),
+    ...runs.map((run) => run.finalTree),
+    ...rollbacks.flatMap((rollback) => [rollback.tree, rollback.before]),
+  ];
+  return new Set([base, ...named]);
+}
+
+const MOST_LISTED = 5;
+
+function listOf(paths: readonly string[]): string {
+  const more = paths.length - MOST_LISTED;
+  return `${paths.slice(0, MOST_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,144 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { UsageError } from '../errors.ts';
+import type { Clock, Redactor } from '../events/index.ts';
+import { readConversation, unansweredCalls } from './conversation.ts';
+import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
+import { linkFiles } from './link-files.ts';
+import { findChainEnd, readNoteFile, readNoteLines } from './note-log.ts';
+import type { StoredThread } from './open-thread.ts';
+import { createThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
+import type { Thread } from './thread.ts';
+import { writeMeta } from './thread-meta.ts';
+
+export interface ForkOptions {
+  stateDir: string;
+  from: StoredThread;
+  /** The last turn that the new thread takes over; 0: none. */
+  turn: number;
+  /** null: that of the thread. */
+  goal: string | null;
+  /** Folder that the new thread works in. */
+  workspace: string;
+  version: string;
+  redactor: Redactor;
+  clock: Clock;
+}
+
+const NOT_RUN = 'not run: the thread was forked before it';
+
+/**
+ * A new thread with the log of another one up to the end of a turn, as if the run had been killed there; `belay resume` goes on. Outputs
+ * and snapshots are shared as files, not by reference: either thread may be pruned. Returns the new thread's id.
+ */
+export async function forkThread(options: ForkOptions): Promise<string> {
+  const { stateDir, from, turn, clock, redactor } = options;
+  const workspace = await realpath(options.workspace);
+  await openStateFolder(stateDir, workspace);
+  const created = clock.now();
+  const id = createThreadId(created);
+  const dir = join(threadsFolder(stateDir), id);
+  try {
+    for (const folder of [dir, join(dir, OUTPUTS_FOLDER), join(dir, ARTIFACTS_FOLDER)])
+      await mkdir(folder, { mode: 0o700 });
+    const outputs = await copyEvents(from, join(dir, EVENTS_FILE), turn);
+    await writeLines(join(dir, NOTES_FILE), noteLines(from, turn));
+    await linkFiles(join(from.dir, OUTPUTS_FOLDER), join(dir, OUTPUTS_FOLDER), (name) =>
+      outputs.has(name.replace(/\.json$/, '')) ? 'link' : 'skip',
+    );
+    await linkFiles(join(from.dir, STORE_FOLDER), join(dir, STORE_FOLDER), takesOfStore);
+    const thread = await openFork({ ...options, id, dir });
+    await tellFork(thread, options);
+    await thread.close();
+    const goal = options.goal === null ? from.meta.goal : redactor.redact(options.goal);
+    await writeMeta(dir, {
+      ...{ format: 1, thread_id: id, workspace, goal, created: new Date(created).toISOString() },
+      ...{ belay_version: options.version, forked_from: { thread_id: from.id, turn } },
+    });
+    return id;
+  } catch (error) {
+    await rm(dir, { recursive: true, force: true });
+    throw error instanceof UsageError ? error : unusable(stateDir, error);
+  }
+}
+
+const STORE_FOLDER = 'store.git';
+/** The index is made anew, and a run may be writing what is temporary. */
+const TRANSIENT = /^(scratch|index|sharedindex\.)|\.lock$|(^|\/)tmp_/;
+
+function takesOfStore(path: string): 'link' | 'copy' | 'skip' {
+  if (TRANSIENT.test(path)) return 'skip';
+  // Objects are named by their content, and the one text among them is written anew.
+  return path.startsWith('objects/') && !path.startsWith('objects/info/') ? 'link' : 'copy';
+}
+
+/** Writes the events up to the end of the turn; returns the outputs that they name. */
+async function copyEvents(from: StoredThread, to: string, turn: number): Promise<Set<string>> {
+  const outputs = new Set<string>();
+  let found = turn === 0;
+  async function* lines(): AsyncGenerator<string> {
+    for await (const line of from.readEvents()) {
+      if (line.kind === 'fault') throw damaged(from.id, `${EVENTS_FILE}, line ${line.lineNumber}: ${line.message}`);
+      const { event } = line;
+      if (turn === 0 && event.type === 'turn.started') return;
+      if (event.type === 'item.completed' && 'output_id' in event.item && event.item.output_id !== undefined)
+        outputs.add(event.item.output_id);
+      yield `${line.line}\n`;
+      if ((event.type === 'turn.completed' || event.type === 'turn.failed') && event.turn === turn) {
+        found = true;
+        return;
+      }
+    }
+  }
+  await writeLines(to, lines());
+  if (!found) throw new UsageError(`thread ${from.id} has no turn ${turn} that came to its end`, { code: 'no_turn' });
+  return outputs;
+}
+
+/** The lines of the notes as they are, so that their chain holds. */
+async function* noteLines(from: StoredThread, turn: number): AsyncGenerator<string> {
+  for await (const line of readNoteLines(join(from.dir, NOTES_FILE))) {
+    if (line.kind === 'fault') throw damaged(from.id, `${NOTES_FILE}, line ${line.lineNumber}: ${line.reason}`);
+    const { note } = line;
+    if (note.kind === 'rollback' ? note.lastTurn >= turn : 'turn' in note && note.kind !== 'fork' && note.turn > turn)
+      return;
+    yield `${line.line}\n`;
+  }
+}
+
+const damaged = (id: string, what: string) =>
+  new UsageError(`thread ${id} cannot be forked: ${what}`, { code: 'thread_damaged' });
+
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
+  await pipeline(lines, createWriteStream(path, { mode: 0o600, flags: 'wx', flush: true }));
+}
+
+async function openFork({ id, dir, redactor, clock }: ForkOptions & { id: string; dir: string }): Promise<Thread> {
+  const noteEnd = await findChainEnd(join(dir, NOTES_FILE));
+  if ('fault' in noteEnd) throw damaged(id, noteEnd.fault);
+  return openDiskThread({
+    ...{ id, dir, redactor, noteEnd, ephemeral: false, now: () => clock.now() },
+    // Without its meta file it is no thread yet: nobody else can open it.
+    async syncFolders() {},
+    async release() {},
+  });
+}
+
+/** What the model is told: calls that were never run, and the new goal. */
+async function tellFork(thread: Thread, { from, turn, goal }: ForkOptions): Promise<void> {
+  await thread.appendNote({ kind: 'fork', fromThread: from.id, turn });
+  const conversation = await readConversation(readNoteFile(join(thread.dir, NOTES_FILE)));
+  const open = unansweredCalls(conversation.now());
+  if (open.length > 0) {
+    const results = open.map((call) => ({ ...call, text: NOT_RUN, isError: true }));
+    await thread.appendNote({
+      ...{ kind: 'message', turn, source: 'tool_result', trusted: false },
+      message: { role: 'tool', results },
+    });
+  }
+  if (goal === null) return;
+  const text = `# New goal\nFrom here on work on this goal instead of the first one; the rules of the run stand.\n\n${goal}`;
+  await thread.appendNote({ kind: 'message', turn, source: 'goal', trusted: true, message: { role: 'user', text } });
+}
