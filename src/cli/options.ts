@@ -116,7 +116,7 @@ export const REPORT_OPTIONS = {
   format: {
     kind: 'text',
     value: 'FORMAT',
-    choices: ['markdown'],
+    choices: ['markdown', 'junit', 'sarif', 'attestation'],
     describe: 'what to write (default: by the name of the file, else markdown)',
   },
   output: { kind: 'text', value: 'FILE', describe: 'write to this file (default: stdout)', alias: 'o' },

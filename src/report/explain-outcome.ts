@@ -123,3 +123,8 @@ function namesOf(checks: readonly CheckResult[]): Sentence {
   const more = checks.length > 3 ? [` and ${checks.length - 3} more`] : [];
   return [checks.length === 1 ? 'the check ' : 'the checks ', ...names, ...more];
 }
+
+/** A sentence as one text, for formats that escape it as a whole. */
+export function plainText(sentence: Sentence): string {
+  return sentence.map((part) => (typeof part === 'string' ? part : part.foreign)).join('');
+}

@@ -1,4 +1,7 @@
 /** report/: what people read of a run. Pure folds over the log: data → text. */
 export { foldReport } from './fold-report.ts';
+export { renderAttestation } from './render-attestation.ts';
+export { renderJunit } from './render-junit.ts';
 export { renderMarkdown } from './render-markdown.ts';
+export { renderSarif } from './render-sarif.ts';
 export type { ReportView } from './report-view.ts';

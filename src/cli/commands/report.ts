@@ -2,7 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { oneLine, readEvents } from '../../events/index.ts';
-import { foldReport, type ReportView, renderMarkdown } from '../../report/index.ts';
+import {
+  foldReport,
+  type ReportView,
+  renderAttestation,
+  renderJunit,
+  renderMarkdown,
+  renderSarif,
+} from '../../report/index.ts';
 import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { requireParentFolder } from '../output-file.ts';
@@ -10,10 +17,21 @@ import { print } from '../print.ts';
 import { textOf } from '../read-options.ts';
 import { requireReadable } from './audit.ts';
 
-const RENDERERS = { markdown: renderMarkdown } as const;
+const RENDERERS = {
+  markdown: (view: ReportView) => renderMarkdown(view),
+  junit: renderJunit,
+  sarif: renderSarif,
+  attestation: renderAttestation,
+} as const;
 type Format = keyof typeof RENDERERS;
 
-const BY_EXTENSION: readonly (readonly [string, Format])[] = [['.md', 'markdown']];
+const BY_EXTENSION: readonly (readonly [string, Format])[] = [
+  ['.md', 'markdown'],
+  ['.xml', 'junit'],
+  ['.sarif', 'sarif'],
+  ['.sarif.json', 'sarif'],
+  ['.intoto.json', 'attestation'],
+];
 
 async function loadView(source: string, { io }: Invocation): Promise<ReportView> {
   const path = resolve(io.cwd(), source);
