@@ -36,7 +36,7 @@ const zodAsNamespace = {
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 await build({
   absWorkingDir: root,
-  entryPoints: { cli: 'src/cli/bin.ts', index: 'src/index.ts' },
+  entryPoints: { cli: 'src/cli/bin.ts', action: 'src/cli/github/action.ts', index: 'src/index.ts' },
   outdir: 'dist',
   bundle: true,
   splitting: true,

@@ -17,7 +17,12 @@ const INSTALLERS = [
 
 /** Makes `root` ready. Returns null, or the one sentence that says what a person has to do. */
 export function setUp(root = checkout) {
-  return checkNode() ?? checkGit() ?? installPackages(root) ?? build(root) ?? installPrograms();
+  return setUpPackages(root) ?? installPrograms();
+}
+
+/** Packages and the build alone: nothing outside of `root` changes. */
+export function setUpPackages(root = checkout) {
+  return checkNode() ?? checkGit() ?? installPackages(root) ?? build(root);
 }
 
 /** For scripts: `setUp`, or the sentence on stderr and exit code 1. */
@@ -45,7 +50,7 @@ function checkGit() {
 function installPackages(root) {
   const installed = modified(join(root, 'node_modules/.package-lock.json'));
   if (installed >= modified(join(root, 'package-lock.json'))) return null;
-  return step('installing packages (npm ci)', ['npm', 'ci'], root);
+  return step('installing packages (npm ci)', ['npm', 'ci', '--include=dev'], root);
 }
 
 function build(root) {

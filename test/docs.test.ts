@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { compareOptionDocuments } from '../scripts/option-reference.ts';
 import { comparePolicyDocument } from '../scripts/policy-reference.ts';
 import { Event, exitCodeOf, Item, Outcome, Result } from '../src/events/index.ts';
 
@@ -18,6 +19,13 @@ describe('docs', () => {
   it('has the key tables of the policy as the schema gives them', async () => {
     const { actual, expected } = await comparePolicyDocument();
     expect(unpad(actual), 'npx tsx scripts/policy-reference.ts').toBe(unpad(expected));
+  });
+
+  it('has options and inputs as the one table gives them, in action.yml and in the documents', async () => {
+    const parts = await compareOptionDocuments();
+    expect(parts.length).toBeGreaterThan(0);
+    for (const { file, marker, actual, expected } of parts)
+      expect(actual, `${file} <${marker}>: npx tsx scripts/option-reference.ts`).toBe(expected);
   });
 
   it('names every event, item and field of the result', async () => {

@@ -1,0 +1,23 @@
+// A step of action.yml: makes this checkout of belay run, and puts `belay` on the PATH of later steps.
+// A checkout that carries its build (dist/) needs no network. Any other installs what package-lock.json names, with its digests,
+// and builds.
+import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setUpPackages } from '../set-up.mjs';
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const isBuilt = existsSync(join(root, 'dist/action.js')) && !existsSync(join(root, 'node_modules'));
+const problem = isBuilt ? null : setUpPackages(root);
+if (problem === null) {
+  const bin = join(process.env.RUNNER_TEMP ?? tmpdir(), 'belay-bin');
+  mkdirSync(bin, { recursive: true });
+  rmSync(join(bin, 'belay'), { force: true });
+  symlinkSync(join(root, 'dist/cli.js'), join(bin, 'belay'));
+  if (process.env.GITHUB_PATH) appendFileSync(process.env.GITHUB_PATH, `${bin}\n`);
+} else {
+  console.log(problem);
+  console.log('::error title=belay::belay could not be installed: the log above says why');
+  process.exitCode = 1;
+}
