@@ -85,6 +85,8 @@ function createToolPorts({ context, home }: AgentOptions): ToolPorts {
     access: (path) => ({
       hidden:
         hides(path) !== null ||
+        // git's own files are for git, in the fence, which shows them without credentials.
+        path.split('/').includes('.git') ||
         context.mounts.alsoHidden.some((covered) => isWithin(covered, resolve(workspace.root, path))),
       protectedBy: protects(path),
     }),

@@ -4,6 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { createMatcher, type Policy } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
+import type { Cover } from '../workspace/index.ts';
 
 /** Most mounts of one command: what bubblewrap takes for them grows with their square (400: some 2 s on a loaded machine). Protected files beyond it are still judged on the final tree; hidden ones have to fit. */
 const MOST_MOUNTS = 400;
@@ -21,6 +22,8 @@ export interface MountPlan {
   alsoHidden: readonly string[];
   /** Absolute paths of files that the run itself writes: read-only for everybody else. */
   ownFiles: readonly string[];
+  /** What the agent, and only it, is shown in place of git's own files (credentials, contents of hidden paths). */
+  gitCovers: readonly Cover[];
 }
 
 interface Found {
@@ -107,6 +110,9 @@ export function planAgentMounts(plan: MountPlan): Mount[] {
     ...(plan.dir === plan.root ? [] : [read(plan.root)]),
     { from: plan.dir, to: plan.dir, access: writable },
     ...gitMounts(plan),
+    ...plan.gitCovers.map(
+      ({ from, to }): Mount => (from === null ? { from: to, to, access: 'hidden' } : { from, to, access: 'read' }),
+    ),
     ...covers.filter((mount) => inside(plan.root, mount.from)).slice(0, MOST_MOUNTS),
   ];
 }

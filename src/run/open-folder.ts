@@ -1,11 +1,19 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
-import { unsupportedKeys } from '../policy/index.ts';
+import { createMatcher, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
 import { lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
 import { findHoldouts, type Holdouts, removeTree } from '../verify/index.ts';
-import { gitFolders, type Location, locateRepository, openWorkspace, type Workspace } from '../workspace/index.ts';
+import {
+  type Cover,
+  createGitView,
+  gitFolders,
+  type Location,
+  locateRepository,
+  openWorkspace,
+  type Workspace,
+} from '../workspace/index.ts';
 import { createHomes, type Homes } from './homes.ts';
 import { type MountPlan, planCheckMounts } from './mounts.ts';
 import type { RunRequest } from './request.ts';
@@ -87,6 +95,7 @@ export async function openFolder({ request, thread, location, closers }: FolderS
     gitDirs: gitFolders(location),
     foreign: [],
     alsoHidden: [],
+    gitCovers: [],
     ownFiles: ownFiles.filter((file) => isBelow(root, file)),
   };
   return { location, mounts, ownFiles, homes: await createHomes(scratch), scratch };
@@ -94,8 +103,13 @@ export async function openFolder({ request, thread, location, closers }: FolderS
 
 export async function openTree(opened: OpenedFolder, { request, thread, closers }: OpenSite): Promise<OpenedTree> {
   const { location, ownFiles, mounts } = opened;
-  const workspace = await openWorkspace({ dir: request.workspace, storeDir: thread.dir, leaveOut: ownFiles, location });
-  closers.push(() => workspace.close());
+  const [workspace, gitCovers] = await Promise.all([
+    openWorkspace({ dir: request.workspace, storeDir: thread.dir, leaveOut: ownFiles, location }).then((known) => {
+      closers.push(() => known.close());
+      return known;
+    }),
+    coverGit(request, opened),
+  ]);
   const { policy, path } = request.policy;
   const policyDir = path === null ? workspace.dir : dirname(path);
   const holdouts = await findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
@@ -103,8 +117,20 @@ export async function openTree(opened: OpenedFolder, { request, thread, closers 
   return {
     workspace,
     holdouts,
-    mounts: { ...mounts, foreign: workspace.foreign, alsoHidden: holdouts.insideWorkspace },
+    mounts: { ...mounts, foreign: workspace.foreign, alsoHidden: holdouts.insideWorkspace, gitCovers },
   };
+}
+
+/** A check and a setup command see git's files as they are; without a fence nothing is covered. */
+async function coverGit({ kind }: RunRequest, { location, mounts, scratch }: OpenedFolder): Promise<readonly Cover[]> {
+  const { sandbox, workspace } = mounts.policy;
+  if (kind === 'verify' || sandbox.mode === 'off' || location.repository === null) return [];
+  const hides = createMatcher(workspace.hide);
+  return createGitView({
+    repository: location.repository,
+    folder: join(scratch, 'git-view'),
+    hides: (file) => hides(file) !== null,
+  });
 }
 
 /** What git tracks, an agent can read from its objects, however well the file itself is hidden. */
