@@ -1,3 +1,5 @@
+import { quoted } from './quoted.ts';
+
 export interface InstructionFile {
   /** Relative to the repository's root. */
   path: string;
@@ -22,17 +24,6 @@ export interface FirstMessageParts {
   instructions: readonly InstructionFile[];
   references: readonly ReferenceFile[];
   outputSchema: string | null;
-}
-
-/** A fence that the text inside cannot close: longer than any run of backticks in it. */
-function fence(text: string): string {
-  const longest = (text.match(/`+/g) ?? []).reduce((n, run) => Math.max(n, run.length), 2);
-  return '`'.repeat(longest + 1);
-}
-
-function quoted(title: string, text: string): string {
-  const bar = fence(text);
-  return `${title}\n${bar}\n${text.replace(/\n$/, '')}\n${bar}`;
 }
 
 /** What every request begins with: goal, rules, instructions and reference material, each with its source. */

@@ -83,3 +83,10 @@ export function createHeadTailBuffer(maxBytes: number): HeadTailBuffer {
     },
   };
 }
+
+/** The head and the tail of a text that is there as a whole. */
+export function boundText(text: string, maxBytes: number, note: (omission: Omission) => string): string {
+  const buffer = createHeadTailBuffer(maxBytes);
+  buffer.write(Buffer.from(text));
+  return buffer.read(note).text;
+}

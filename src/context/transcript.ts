@@ -1,62 +1,98 @@
 import type { AnswerPart, Message, ModelRequest, ToolResultPart, ToolSpec } from '../model/index.ts';
+import type { Compaction, ThreadNote } from '../thread/index.ts';
+import { type CompactionPlan, decideCompaction } from './decide-compaction.ts';
+import { createNoteFold, type Standing } from './fold-notes.ts';
+import { isTrusted, type Source } from './source.ts';
 import { createTokenEstimator } from './token-estimate.ts';
 
-/** Where a text in the context came from; only `goal`, `instructions` and belay's own words are trusted. */
-export type Source = 'goal' | 'nudge' | 'verification' | 'steer' | 'tool_result' | 'model';
-
+/**
+ * The conversation: between two compactions a request is the one before with something added, byte for byte. A fold of its notes:
+ * one that is opened on the notes of an earlier run is the one that the earlier run had.
+ */
 export interface Transcript {
   readonly messages: readonly Message[];
+  readonly standing: Standing;
+  /** Tokens of the model's window; null when unknown. */
+  readonly windowTokens: number | null;
+  messagesBefore(keptMessages: number): readonly Message[];
+  /** What is added from here on belongs to this turn. */
+  enterTurn(turn: number): void;
   addUser(text: string, source: Source): Promise<void>;
-  addAnswer(parts: readonly AnswerPart[]): Promise<void>;
-  addResults(results: readonly ToolResultPart[]): Promise<void>;
+  /** `requestTokens`: the provider's own count of the request that was answered; null when there is none of that request alone. */
+  addAnswer(parts: readonly AnswerPart[], requestTokens: number | null): Promise<void>;
+  addResults(results: readonly ToolResultPart[], source?: Source): Promise<void>;
   request(): ModelRequest;
   /** Tokens that the next request is likely to cost. */
   estimateTokens(): number;
-  /** Learns from the provider's own count of the request just made. */
-  correctEstimate(inputTokens: number): void;
+  bytesOfTokens(tokens: number): number;
+  /** Whether the context has to shrink before the next request, and how. `windowTokens`: the window is found to be no larger. */
+  decideCompaction(windowTokens?: number): CompactionPlan | null;
+  compact(compaction: Compaction): Promise<void>;
 }
 
 export interface TranscriptOptions {
   system: string;
   tools: readonly ToolSpec[];
   cacheKey: string;
-  /** Keeps each message before it can have an effect. */
-  record(message: Message, source: Source): Promise<void>;
+  /** Tokens; null when unknown. */
+  contextWindow: number | null;
+  softenAt: number;
+  compactAt: number;
+  /** Notes of the thread so far, in order: the conversation goes on from them. */
+  notes?: Iterable<ThreadNote>;
+  /** Keeps each note before it can have an effect. */
+  record(note: ThreadNote): Promise<void>;
 }
 
-function bytesOf(message: Message): number {
-  if (message.role === 'user') return Buffer.byteLength(message.text);
-  if (message.role === 'tool') return message.results.reduce((n, result) => n + Buffer.byteLength(result.text) + 40, 0);
-  return message.parts.reduce(
-    (n, part) => n + Buffer.byteLength(part.type === 'tool_call' ? part.input : part.text) + 40,
-    0,
-  );
-}
-
-/** The conversation, append-only: a request is the one before with something added, byte for byte. */
 export function createTranscript(options: TranscriptOptions): Transcript {
-  const messages: Message[] = [];
+  const { system, tools, cacheKey, softenAt, compactAt } = options;
+  const fixedBytes = Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools));
   const estimator = createTokenEstimator();
-  let bytes = Buffer.byteLength(options.system) + Buffer.byteLength(JSON.stringify(options.tools));
-
-  async function add(message: Message, source: Source): Promise<void> {
-    await options.record(message, source);
-    messages.push(message);
-    bytes += bytesOf(message);
+  const fold = createNoteFold(fixedBytes, estimator);
+  let turn = 0;
+  for (const note of options.notes ?? []) {
+    fold.apply(note);
+    if ('turn' in note) turn = note.turn;
   }
+  const windowTokens = () => fold.windowTokens ?? options.contextWindow;
+
+  async function add(note: ThreadNote): Promise<void> {
+    await options.record(note);
+    fold.apply(note);
+  }
+  const addMessage = (message: Message, source: Source, more: { requestTokens?: number } = {}) =>
+    add({ kind: 'message', turn, source, trusted: isTrusted(source), message, ...more });
 
   return {
-    messages,
-    addUser: (text, source) => add({ role: 'user', text }, source),
-    addAnswer: (parts) => add({ role: 'assistant', parts }, 'model'),
-    addResults: (results) => add({ role: 'tool', results }, 'tool_result'),
-    request: () => ({
-      system: options.system,
-      tools: options.tools,
-      messages: [...messages],
-      cacheKey: options.cacheKey,
-    }),
-    estimateTokens: () => estimator.estimate(bytes),
-    correctEstimate: (inputTokens) => estimator.correct(bytes, inputTokens),
+    get messages() {
+      return fold.messages;
+    },
+    standing: fold.standing,
+    get windowTokens() {
+      return windowTokens();
+    },
+    messagesBefore: fold.messagesBefore,
+    enterTurn(next) {
+      turn = next;
+    },
+    addUser: (text, source) => addMessage({ role: 'user', text }, source),
+    addAnswer: (parts, requestTokens) =>
+      addMessage({ role: 'assistant', parts }, 'model', requestTokens === null ? {} : { requestTokens }),
+    addResults: (results, source = 'tool_result') => addMessage({ role: 'tool', results }, source),
+    request: () => ({ system, tools, messages: [...fold.messages], cacheKey }),
+    estimateTokens: () => estimator.estimate(fixedBytes + fold.bytes),
+    bytesOfTokens: estimator.bytesOf,
+    decideCompaction: (found) =>
+      decideCompaction({
+        messages: fold.messages,
+        bytesOf: fold.bytesOf,
+        bytes: fixedBytes + fold.bytes,
+        tokensOf: estimator.estimate,
+        fixedBytes,
+        windowTokens: found ?? windowTokens(),
+        softenAt,
+        compactAt,
+      }),
+    compact: (compaction) => add({ kind: 'compaction', turn, compaction }),
   };
 }

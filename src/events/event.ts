@@ -57,6 +57,8 @@ const bodies = {
     type: z.literal('turn.started'),
     /** Hex sha-256 of the request in belay's own form: what `belay replay` compares. */
     request_sha256: Sha256.optional(),
+    /** A request beside the conversation, which counts as a turn like any other. */
+    purpose: z.literal('summary').optional(),
   }),
   'turn.completed': z.strictObject({
     ...envelope,
@@ -68,6 +70,8 @@ const bodies = {
     duration_ms: Count,
     snapshot: z.string().nullable(),
     changes: z.array(FileChange),
+    /** Why the answer ended, where it is not for its calls or because all was said. */
+    finish: z.enum(['length', 'refusal', 'content_filter', 'other']).optional(),
   }),
   'turn.failed': z.strictObject({
     ...envelope,
@@ -110,6 +114,9 @@ const bodies = {
     before_tokens: Count,
     after_tokens: Count,
     kept: z.array(z.string()),
+    /** `summarize`: what stands for the messages that were left out. */
+    summary: z.string().optional(),
+    summary_by: z.enum(['model', 'belay']).optional(),
   }),
   'limit.warned': z.strictObject({
     ...envelope,

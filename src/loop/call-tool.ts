@@ -88,6 +88,7 @@ export async function callTool(
       name: call.part.name,
       text: text === '' ? '(no output)' : text,
       isError: outcome.status !== 'completed',
+      ...(bounded.outputId === null ? {} : { outputId: bounded.outputId }),
     },
     denial: denialOf(call.part.name, outcome),
     mayHaveChanged: !call.tool.readOnly,
@@ -194,6 +195,24 @@ async function denyCall({
     denial: { action, rule, reason },
     mayHaveChanged: false,
   };
+}
+
+/** A call that is not run, whatever it is, is told all the same. */
+export async function declineCall(
+  part: ToolCallPart,
+  why: { text: string; status: 'declined' | 'cancelled' },
+  { turn, ports }: { turn: number; ports: LoopPorts },
+): Promise<void> {
+  const item: Item = {
+    id: ports.nextItemId(),
+    type: 'tool_call',
+    status: why.status,
+    ...callFields(part),
+    summary: part.name,
+    error: why.text,
+    duration_ms: 0,
+  };
+  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
 }
 
 /** Records the `finish` call, so that a stream tells everything the model did. */

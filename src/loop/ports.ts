@@ -1,6 +1,6 @@
 import type { Transcript } from '../context/index.ts';
 import type { Emit, FileChange, RedactStream, Usage } from '../events/index.ts';
-import type { Model } from '../model/index.ts';
+import type { Model, ModelRequest } from '../model/index.ts';
 import type { Limits, Policy } from '../policy/index.ts';
 import type { OutputWriter } from '../thread/index.ts';
 import type { Finish, Tool, ToolPorts } from '../tools/index.ts';
@@ -35,7 +35,7 @@ export interface LoopPorts {
   takeSteering(): readonly string[];
   /** Usage and cost so far of everything before this loop (a resumed thread). */
   usedBefore: { turns: number; toolCalls: number; usage: Usage; costUsd: number };
-  requestDigest(transcript: Transcript): string;
+  requestDigest(request: ModelRequest): string;
   limits: Limits;
   /** Milliseconds since the run started. */
   elapsedMs(): number;

@@ -1,6 +1,9 @@
 import type { Denial, FileChange } from '../events/index.ts';
 import type { Answer, ToolCallPart, ToolResultPart } from '../model/index.ts';
+import { type Asked, type AskSite, askModel } from './ask-model.ts';
 import { type Budget, createBudget } from './budget.ts';
+import { declineCall } from './call-tool.ts';
+import { compactContext } from './compact-context.ts';
 import type { LoopEnd, LoopPorts } from './ports.ts';
 import { createRepeatCounter } from './repeats.ts';
 import { type CallsOutcome, emitAnswer, type TurnState, takeCalls } from './take-turn.ts';
@@ -29,13 +32,22 @@ export interface Loop {
 }
 
 export function createLoop(ports: LoopPorts, signals: Signals): Loop {
-  const budget = createBudget(ports.limits, ports.agentDeadlineMs, ports.usedBefore);
+  const budget = createBudget({
+    limits: ports.limits,
+    agentDeadlineMs: ports.agentDeadlineMs,
+    before: ports.usedBefore,
+    costOf: (usage) => ports.model.costOf(usage),
+  });
   const state: TurnState = { budget, repeats: createRepeatCounter(), denials: [], refusedOutputs: 0 };
   const signal = AbortSignal.any([signals.interrupt, signals.deadline]);
   let tree: string | null = null;
   let nudges = 0;
+  /** The request before was too long for the provider. */
+  let refusedAsTooLong = false;
   /** Results that wait for the answer to the `finish` beside them. */
   let held: { results: ToolResultPart[]; callId: string } | null = null;
+
+  const site: AskSite = { ports, budget, signal, stopped };
 
   function stopped(): LoopEnd {
     if (signals.interrupt.aborted) return { kind: 'interrupted' };
@@ -51,9 +63,12 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
 
   async function run(attempt: number): Promise<LoopEnd> {
     for (;;) {
-      const stop = forbidden();
-      if (stop !== null) return stop;
+      if (signal.aborted) return stopped();
       for (const text of ports.takeSteering()) await ports.transcript.addUser(text, 'steer');
+      const plan = budget.turnsLeft > 0 ? ports.transcript.decideCompaction() : null;
+      const full = plan === null ? null : await compactContext(plan, { ...site, attempt, tree });
+      const stop = full ?? forbidden();
+      if (stop !== null) return stop;
       if (budget.isLastTurn()) await ports.transcript.addUser(LAST_TURN, 'nudge');
       const end = await takeTurn(attempt);
       await budget.warn(ports.emit, ports.elapsedMs());
@@ -63,45 +78,14 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
 
   /** One model answer with its calls. Returns what ends the loop, or null. */
   async function takeTurn(attempt: number): Promise<LoopEnd | null> {
-    const startedAt = ports.now();
-    budget.countTurn();
-    const turn = budget.turns;
-    await ports.emit({ type: 'turn.started', turn, attempt, request_sha256: ports.requestDigest(ports.transcript) });
-    const outcome = await ports.model.answer(ports.transcript.request(), {
-      signal,
-      onRetry: (notice) =>
-        ports.emit({
-          type: 'model.retried',
-          attempt: notice.attempt,
-          delay_ms: Math.round(notice.delayMs),
-          reason: notice.reason,
-          ...(notice.httpStatus === undefined ? {} : { http_status: notice.httpStatus }),
-        }),
-    });
-    const duration = () => Math.round(ports.now() - startedAt);
-    if (outcome.kind !== 'answer') {
-      const failure =
-        outcome.kind === 'failed'
-          ? outcome.failure
-          : { code: 'interrupted', message: 'stopped before the answer was complete', retryable: true };
-      budget.countUsage(outcome.usage, 0);
-      const error = { code: failure.code, message: failure.message, retryable: failure.retryable };
-      await ports.emit({
-        type: 'turn.failed',
-        turn,
-        attempt,
-        usage: outcome.usage,
-        total_usage: budget.usage,
-        duration_ms: duration(),
-        error,
-      });
-      return outcome.kind === 'failed' ? { kind: 'model_failed', ...error } : stopped();
-    }
-    const { answer } = outcome;
-    const cost = ports.model.costOf(answer.usage);
-    budget.countUsage(answer.usage, cost);
-    ports.transcript.correctEstimate(answer.usage.input_tokens);
-    await ports.transcript.addAnswer(answer.parts);
+    const sentTokens = ports.transcript.estimateTokens();
+    const asked = await askModel(ports.transcript.request(), attempt, site);
+    if (asked.kind === 'stopped') return asked.end;
+    if (asked.kind === 'failed') return retryShorter(asked, { attempt, sentTokens });
+    refusedAsTooLong = false;
+    const { answer, turn, costUsd, durationMs } = asked;
+    // Tries that failed are in the usage too: then it says nothing about this request.
+    await ports.transcript.addAnswer(answer.parts, answer.usage.requests === 1 ? answer.usage.input_tokens : null);
     await emitAnswer(answer, turn, ports);
     const { end, mayHaveChanged } = await act(answer, turn);
     const changes = await settleTurn(mayHaveChanged);
@@ -111,12 +95,26 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
       attempt,
       usage: answer.usage,
       total_usage: budget.usage,
-      cost_usd: cost,
-      duration_ms: duration(),
+      cost_usd: costUsd,
+      duration_ms: durationMs(),
       snapshot: tree,
       changes,
+      ...(answer.finish === 'stop' || answer.finish === 'tool_calls' ? {} : { finish: answer.finish }),
     });
     return end;
+  }
+
+  /** A request that was too long for the provider is sent once more, compacted: what was sent is then the most that it takes. */
+  async function retryShorter(
+    { code, message, retryable }: Extract<Asked, { kind: 'failed' }>,
+    { attempt, sentTokens }: { attempt: number; sentTokens: number },
+  ): Promise<LoopEnd | null> {
+    const failed: LoopEnd = { kind: 'model_failed', code, message, retryable };
+    if (code !== 'context_too_long' || refusedAsTooLong) return failed;
+    refusedAsTooLong = true;
+    const window = Math.min(sentTokens, ports.transcript.windowTokens ?? sentTokens);
+    const plan = ports.transcript.decideCompaction(window);
+    return plan === null ? failed : compactContext(plan, { ...site, attempt, tree });
   }
 
   async function settleTurn(mayHaveChanged: boolean): Promise<FileChange[]> {
@@ -135,12 +133,12 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
       .trim();
     const quiet = (end: LoopEnd | null) => ({ end, mayHaveChanged: false });
     if (answer.finish === 'refusal' || answer.finish === 'content_filter') {
-      return quiet({
-        kind: 'refused',
-        message: text === '' ? `the provider stopped the answer (${answer.finish})` : text,
-      });
+      const why = `the provider stopped the answer (${answer.finish})`;
+      await declineCalls(calls, why, turn);
+      return quiet({ kind: 'refused', message: text === '' ? why : text });
     }
     if (answer.finish === 'length') {
+      await declineCalls([...calls, ...(answer.cutCalls ?? [])], 'the answer was cut at the output limit', turn);
       if (calls.length > 0)
         await ports.transcript.addResults(
           calls.map((part) => ({ callId: part.id, name: part.name, text: CUT, isError: true })),
@@ -157,6 +155,10 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
     nudges++;
     await ports.transcript.addUser(EMPTY, 'nudge');
     return quiet(null);
+  }
+
+  async function declineCalls(calls: readonly ToolCallPart[], text: string, turn: number): Promise<void> {
+    for (const part of calls) await declineCall(part, { text, status: 'declined' }, { turn, ports });
   }
 
   async function takeAnswerCalls(
@@ -198,7 +200,8 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
       }
       const { results, callId } = held;
       held = null;
-      await ports.transcript.addResults([...results, { callId, name: 'finish', text: evidence, isError: true }]);
+      const refuted = { callId, name: 'finish', text: evidence, isError: true };
+      await ports.transcript.addResults([...results, refuted], 'verification');
     },
   };
 }

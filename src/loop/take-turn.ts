@@ -2,7 +2,7 @@ import type { Denial } from '../events/index.ts';
 import type { Answer, ToolCallPart, ToolResultPart } from '../model/index.ts';
 import type { Finish } from '../tools/index.ts';
 import type { Budget } from './budget.ts';
-import { callTool, type PreparedCall, prepareCall, recordFinish } from './call-tool.ts';
+import { callTool, declineCall, type PreparedCall, prepareCall, recordFinish } from './call-tool.ts';
 import type { LoopEnd, LoopPorts } from './ports.ts';
 import type { RepeatCounter } from './repeats.ts';
 
@@ -62,9 +62,13 @@ export async function takeCalls(
     const first = group[0];
     if (first === undefined) continue;
     if (outcome.end !== null || signal.aborted) {
-      outcome.results.push(
-        ...group.map((call) => notRun(call.part, signal.aborted ? 'the run was stopped' : 'the work had ended')),
-      );
+      const why = signal.aborted
+        ? ({ text: 'the run was stopped', status: 'cancelled' } as const)
+        : ({ text: 'the work had ended', status: 'declined' } as const);
+      for (const { part } of group) {
+        await declineCall(part, why, { turn, ports });
+        outcome.results.push(notRun(part, why.text));
+      }
       continue;
     }
     if (first.kind === 'finish') {

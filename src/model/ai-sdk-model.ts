@@ -90,11 +90,15 @@ async function collect(
   }
 }
 
-function settle({ finish, take }: PartCollector, request: ModelRequest, provider: string): ModelOutcome {
+function settle(
+  { finish, take, takeIncomplete }: PartCollector,
+  request: ModelRequest,
+  provider: string,
+): ModelOutcome {
   // Some SDK providers end a stream that broke off with a finish of their own, which has no reason of the provider's.
   if (finish === null || (finish.reason.unified === 'other' && finish.reason.raw === undefined)) {
     const failure = { code: 'network', message: `${provider}: the answer broke off before its end`, retryable: true };
-    return { kind: 'failed', failure, usage: { ...NO_USAGE, requests: 1 } };
+    return { kind: 'failed', failure, usage: finish === null ? { ...NO_USAGE, requests: 1 } : usageOf(finish.usage) };
   }
   const usage = usageOf(finish.usage);
   if (finish.reason.raw === 'model_context_window_exceeded') {
@@ -115,7 +119,13 @@ function settle({ finish, take }: PartCollector, request: ModelRequest, provider
   }
   const parts = take();
   const reason = finishOf(finish.reason, parts);
-  const answer: Answer = { parts: makeCallIdsUnique(dropCutCalls(parts, reason), request), finish: reason, usage };
+  const { parts: whole, cutCalls } = dropCutCalls(parts, reason, takeIncomplete());
+  const answer: Answer = {
+    parts: makeCallIdsUnique(whole, request),
+    finish: reason,
+    usage,
+    ...(cutCalls === undefined ? {} : { cutCalls }),
+  };
   return { kind: 'answer', answer };
 }
 

@@ -6,6 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { Usage } from '../events/index.ts';
 import type {
+  Answer,
   AnswerPart,
   FinishReason,
   ModelRequest,
@@ -32,6 +33,8 @@ export interface PartCollector {
   /** null until the provider said that the answer is over. */
   readonly finish: Finish | null;
   take(): AnswerPart[];
+  /** Calls that began and were never completed. */
+  takeIncomplete(): ToolCallPart[];
 }
 
 export function createPartCollector(onText: (text: string) => void): PartCollector {
@@ -112,6 +115,7 @@ export function createPartCollector(onText: (text: string) => void): PartCollect
           break;
       }
     },
+    takeIncomplete: () => parts.flatMap((part) => ('part' in part && !part.isComplete ? [part.part] : [])),
     take() {
       return parts.flatMap((part): AnswerPart[] => {
         if ('part' in part) return part.isComplete ? [part.part] : [];
@@ -130,9 +134,18 @@ function keepState(part: { state?: ProviderState }, metadata: SharedV3ProviderMe
  * A call that was cut at the output limit is left out of the answer: its text is broken, it must never run, and a wire would
  * want a result for it. A call before the cut that is whole stays, and gets a result like any other.
  */
-export function dropCutCalls(parts: readonly AnswerPart[], finish: FinishReason): AnswerPart[] {
-  if (finish !== 'length') return [...parts];
-  return parts.filter((part) => part.type !== 'tool_call' || parseToolInput(part.input) !== null);
+export function dropCutCalls(
+  parts: readonly AnswerPart[],
+  finish: FinishReason,
+  incomplete: readonly ToolCallPart[] = [],
+): Pick<Answer, 'parts' | 'cutCalls'> {
+  if (finish !== 'length') return { parts };
+  const isCut = (part: AnswerPart) => part.type === 'tool_call' && parseToolInput(part.input) === null;
+  const cutCalls = [
+    ...parts.flatMap((part) => (part.type === 'tool_call' && isCut(part) ? [part] : [])),
+    ...incomplete,
+  ];
+  return { parts: parts.filter((part) => !isCut(part)), ...(cutCalls.length === 0 ? {} : { cutCalls }) };
 }
 
 /** Some servers number their calls anew in each answer, or not at all; ids are unique in a thread, so a taken one gets a suffix. */

@@ -7,6 +7,7 @@ type Call = NonNullable<CassetteAnswer['tool_calls']>[number];
 interface OpenTurn {
   turn: number;
   sha256: string | undefined;
+  purpose: CassetteAnswer['purpose'];
   texts: Map<string, string>;
   reasoning: Map<string, string>;
   /** By call id (item id where there is none), in the order of the calls. */
@@ -23,8 +24,8 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 
 /**
  * The answers of a recorded run, rebuilt from its events: a turn is an answer, its agent items that name a `tool` are the calls.
- * Only what the model said in turns is there: side requests (summaries) are not, nor provider state. A turn that broke off is
- * an answer if something of it is known. Throws `UsageError` when the stream had to cut an input: it cannot be replayed.
+ * Provider state is not there; a summary is the one that came into use. A turn that broke off is an answer if something of it is
+ * known. Throws `UsageError` when the stream had to cut an input: it cannot be replayed.
  */
 export async function cassetteFromEvents(events: Iterable<Event> | AsyncIterable<Event>): Promise<CassetteAnswer[]> {
   const answers: CassetteAnswer[] = [];
@@ -36,6 +37,7 @@ export async function cassetteFromEvents(events: Iterable<Event> | AsyncIterable
         open = {
           turn: event.turn,
           sha256: event.request_sha256,
+          purpose: event.purpose,
           texts: new Map(),
           reasoning: new Map(),
           calls: new Map(),
@@ -52,6 +54,7 @@ export async function cassetteFromEvents(events: Iterable<Event> | AsyncIterable
         const { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens } = event.usage;
         answers.push({
           ...renderTurn(open),
+          ...(event.finish === undefined ? {} : { finish: event.finish }),
           usage: { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens },
         });
         open = null;
@@ -60,9 +63,17 @@ export async function cassetteFromEvents(events: Iterable<Event> | AsyncIterable
       case 'turn.failed': {
         const status = STATUS_OF[event.error.code];
         const sha256 = open?.sha256 === undefined ? {} : { request_sha256: open.sha256 };
+        const purpose = open?.purpose === undefined ? {} : { purpose: open.purpose };
         if (status !== undefined)
-          answers.push({ ...sha256, error: { http_status: status, message: event.error.message } });
+          answers.push({ ...sha256, ...purpose, error: { http_status: status, message: event.error.message } });
         open = null;
+        break;
+      }
+      case 'context.compacted': {
+        // The turn of a summary is over; what was said in it is told only here.
+        const last = answers.at(-1);
+        if (last?.purpose !== undefined && event.summary_by === 'model' && event.summary !== undefined)
+          last.text = event.summary;
         break;
       }
       default:
@@ -84,11 +95,12 @@ function takeItem({ texts, reasoning, calls }: OpenTurn, item: Item): void {
   }
 }
 
-function renderTurn({ sha256, texts, reasoning, calls }: OpenTurn): CassetteAnswer {
+function renderTurn({ sha256, purpose, texts, reasoning, calls }: OpenTurn): CassetteAnswer {
   const text = [...texts.values()].join('');
   const thought = [...reasoning.values()].join('');
   return {
     ...(sha256 === undefined ? {} : { request_sha256: sha256 }),
+    ...(purpose === undefined ? {} : { purpose }),
     ...(thought === '' ? {} : { reasoning: thought }),
     ...(text === '' ? {} : { text }),
     ...(calls.size === 0 ? {} : { tool_calls: [...calls.values()] }),

@@ -29,6 +29,8 @@ export const CassetteAnswer = z.strictObject({
     })
     .optional(),
   finish: z.enum(['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other']).optional(),
+  /** The answer to a request beside the conversation: given to such a one only, and passed over by the others. */
+  purpose: z.literal('summary').optional(),
   /** Waited before the answer. */
   delay_ms: Count.max(24 * 60 * 60 * 1000).optional(),
   /** The request fails instead; `reset`: the connection broke. */
@@ -48,10 +50,10 @@ export const CassetteAnswer = z.strictObject({
 });
 export type CassetteAnswer = z.infer<typeof CassetteAnswer>;
 
-/** The line of an answer. Reasoning and text are joined in front of the calls; provider state is not kept. */
+/** The line of an answer. Calls that were cut come after the others. Reasoning and text are joined in front of the calls; provider state is not kept. */
 export function renderCassetteAnswer(answer: Answer, requestSha256: string): CassetteAnswer {
-  const { parts, usage, finish } = answer;
-  const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
+  const { parts, usage, finish, cutCalls = [] } = answer;
+  const calls = [...parts.flatMap((part) => (part.type === 'tool_call' ? [part] : [])), ...cutCalls];
   const joined = (type: 'text' | 'reasoning'): string =>
     parts.map((part) => (part.type === type ? part.text : '')).join('');
   const usual = calls.length > 0 ? 'tool_calls' : 'stop';

@@ -74,16 +74,16 @@ export async function createModel(options: CreateModelOptions): Promise<Model> {
     ...single,
     async answer(request, answerOptions) {
       const outcome = await single.answer(request, answerOptions);
-      if (outcome.kind === 'failed')
-        return {
-          ...outcome,
-          failure: { ...outcome.failure, message: hideSecrets(outcome.failure.message, keys.secrets) },
-        };
-      if (outcome.kind === 'answer') {
+      // Tokens have been paid for, whatever came of them.
+      if (outcome.kind === 'answer' || outcome.usage.input_tokens + outcome.usage.output_tokens > 0) {
         costs ??= loadCosts();
         await costs;
       }
-      return outcome;
+      if (outcome.kind !== 'failed') return outcome;
+      return {
+        ...outcome,
+        failure: { ...outcome.failure, message: hideSecrets(outcome.failure.message, keys.secrets) },
+      };
     },
   };
   return createRetryingModel(priced, { retries: model.retries });

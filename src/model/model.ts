@@ -29,6 +29,8 @@ export interface ToolResultPart {
   name: string;
   text: string;
   isError: boolean;
+  /** Where the whole output is kept, when the text is only a part of it. */
+  outputId?: string;
 }
 
 export type Message =
@@ -51,6 +53,8 @@ export interface ModelRequest {
   /** Stable for a thread: the provider's prompt-cache key. */
   cacheKey: string;
   maxOutputTokens?: number;
+  /** A request beside the conversation: cassettes keep its answer apart. */
+  purpose?: 'summary';
 }
 
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'refusal' | 'content_filter' | 'other';
@@ -60,6 +64,8 @@ export interface Answer {
   finish: FinishReason;
   /** Of this answer; `requests` and `retries` say how many requests it took. */
   usage: Usage;
+  /** Calls that the output limit cut: known, never to be run, and no part of the conversation. */
+  cutCalls?: readonly ToolCallPart[];
 }
 
 export interface ModelFailure {

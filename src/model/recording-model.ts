@@ -36,8 +36,9 @@ export async function createRecordingModel(model: Model, options: RecordingModel
     costOf: (usage) => model.costOf(usage),
     async answer(request, answerOptions) {
       const outcome = await model.answer(request, answerOptions);
-      const line = lineOf(outcome, requestDigest(request, memo));
-      if (line === null) return outcome;
+      const said = lineOf(outcome, requestDigest(request, memo));
+      if (said === null) return outcome;
+      const line = request.purpose === undefined ? said : { ...said, purpose: request.purpose };
       try {
         await appendFile(path, `${JSON.stringify(redactStrings(line, redact))}\n`);
       } catch (error) {
@@ -60,6 +61,9 @@ function redactStrings(value: unknown, redact: (text: string) => string): unknow
   if (Array.isArray(value)) return value.map((entry) => redactStrings(entry, redact));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, key === 'request_sha256' ? inner : redactStrings(inner, redact)]),
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === 'request_sha256' || key === 'purpose' ? inner : redactStrings(inner, redact),
+    ]),
   );
 }

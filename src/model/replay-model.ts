@@ -53,6 +53,20 @@ export async function createReplayModel(options: ReplayModelOptions): Promise<Mo
   const provider = model?.provider ?? 'replay';
   const memo = new WeakMap<Message, string>();
   let count = 0;
+  let held: IteratorResult<CassetteAnswer, void> | null = null;
+
+  /** The line for a request of this purpose; null when the next one is for another. */
+  async function take(purpose: ModelRequest['purpose']): Promise<IteratorResult<CassetteAnswer, void> | null> {
+    for (;;) {
+      held ??= await answers.next();
+      const next = held;
+      if (purpose !== undefined && (next.done === true || next.value.purpose !== purpose)) return null;
+      held = null;
+      if (next.done === true || next.value.purpose === purpose) return next;
+      // A summary that this run did not ask for.
+      count += 1;
+    }
+  }
 
   async function answer(request: ModelRequest, { signal, onText }: AnswerOptions): Promise<ModelOutcome> {
     if (signal.aborted) return { kind: 'aborted', usage: NO_USAGE };
@@ -61,13 +75,14 @@ export async function createReplayModel(options: ReplayModelOptions): Promise<Mo
       failure,
       usage,
     });
-    let next: IteratorResult<CassetteAnswer, void>;
+    let next: IteratorResult<CassetteAnswer, void> | null;
     try {
-      next = await answers.next();
+      next = await take(request.purpose);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       return failed({ code: 'cassette', message: error.message, retryable: false }, NO_USAGE);
     }
+    if (next === null) return failed(noSummary(source), NO_USAGE);
     if (next.done === true) return failed(usedUp(source, count), NO_USAGE);
     const line = next.value;
     const index = count;
@@ -100,7 +115,13 @@ function answerOf(
 ): Extract<ModelOutcome, { kind: 'answer' }>['answer'] {
   const finish = line.finish ?? ((line.tool_calls ?? []).length > 0 ? 'tool_calls' : 'stop');
   const usage: Usage = { ...NO_USAGE, ...line.usage, requests: 1 };
-  return { parts: makeCallIdsUnique(dropCutCalls(partsOf(line, index), finish), request), finish, usage };
+  const { parts, cutCalls } = dropCutCalls(partsOf(line, index), finish);
+  return {
+    parts: makeCallIdsUnique(parts, request),
+    finish,
+    usage,
+    ...(cutCalls === undefined ? {} : { cutCalls }),
+  };
 }
 
 function failureOf(
@@ -114,6 +135,10 @@ function failureOf(
     { statusCode: http_status, message, responseHeaders },
     { provider, isNearWindow: false, nowMs: Date.now() },
   );
+}
+
+function noSummary(source: string): ModelFailure {
+  return { code: 'cassette', message: `the cassette ${source} has no summary here`, retryable: false };
 }
 
 function usedUp(source: string, count: number): ModelFailure {

@@ -38,10 +38,6 @@ const MISSING: readonly { reason: string; keys(policy: Policy): readonly string[
     keys: ({ mcp }) => (Object.keys(mcp).length > 0 ? ['mcp'] : []),
   },
   {
-    reason: 'compaction of the context is not implemented in this version; leave the key out',
-    keys: () => ['context.soften_at', 'context.compact_at'],
-  },
-  {
     reason: 'plugins are not implemented in this version',
     keys: ({ plugins }) => (plugins.length > 0 ? ['plugins'] : []),
   },
@@ -52,8 +48,7 @@ export function unsupportedKeys(loaded: LoadedPolicy): readonly UnsupportedKey[]
   return MISSING.flatMap(({ reason, keys }) =>
     keys(loaded.policy)
       // a step without a network of its own has the sandbox's, which is named already
-      // and what has a default counts only where the file says it
-      .filter((key) => key === 'sandbox.network' || !/\.network$|^context\./.test(key) || isStated(loaded, key))
+      .filter((key) => key === 'sandbox.network' || !/\.network$/.test(key) || isStated(loaded, key))
       .map((key) => {
         const origin = loaded.origins.get(key);
         return { key, position: origin === undefined || origin === 'default' ? null : origin, reason };

@@ -53,7 +53,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     refuseOutput: (finish) => refuseOutput(finish, context),
     takeSteering: options.takeSteering,
     usedBefore: FRESH_BUDGET,
-    requestDigest: (current) => requestDigest(current.request(), memo),
+    requestDigest: (current) => requestDigest(current, memo),
     limits: policy.limits,
     elapsedMs: context.elapsedMs,
     agentDeadlineMs: options.agentDeadlineMs,
@@ -123,14 +123,10 @@ async function beginTranscript({ context, tools }: AgentOptions): Promise<Transc
     system: SYSTEM_PROMPT,
     tools: toolSpecs(tools),
     cacheKey: thread.id,
-    record: (message, source) =>
-      thread.appendNote({
-        kind: 'message',
-        turn: 0,
-        source,
-        trusted: source !== 'tool_result' && source !== 'model',
-        message,
-      }),
+    contextWindow: context.model.contextWindow,
+    softenAt: policy.context.softenAt,
+    compactAt: policy.context.compactAt,
+    record: (note) => thread.appendNote(note),
   });
   const { network } = policy.sandbox;
   await transcript.addUser(

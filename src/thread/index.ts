@@ -12,7 +12,7 @@ export { type Pruned, type PruneRules, pruneThreads } from './prune-threads.ts';
 export { stateFolder } from './state-folder.ts';
 export type { OutputRecord, OutputWriter, Thread } from './thread.ts';
 export type { ThreadMeta } from './thread-meta.ts';
-export type { ThreadNote } from './thread-note.ts';
+export type { Compaction, ThreadNote } from './thread-note.ts';
 export { createThreadSink } from './thread-sink.ts';
 export {
   readTimeline,

@@ -44,6 +44,7 @@ function redactNote(note: ThreadNote, { redact }: Pick<Redactor, 'redact'>): Thr
 
 const NOTE_WORDS = new Set([
   ...['message', 'answer', 'rollback', 'fork', 'user', 'assistant', 'tool', 'text', 'reasoning', 'tool_call'],
+  ...['compaction', 'elide', 'summarize'],
   ...['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other'],
 ]);
 

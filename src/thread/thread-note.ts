@@ -15,7 +15,15 @@ const Message = z.discriminatedUnion('role', [
   z.object({
     role: z.literal('tool'),
     results: z
-      .array(z.object({ callId: z.string(), name: z.string(), text: z.string(), isError: z.boolean() }))
+      .array(
+        z.object({
+          callId: z.string(),
+          name: z.string(),
+          text: z.string(),
+          isError: z.boolean(),
+          outputId: z.string().exactOptional(),
+        }),
+      )
       .readonly(),
   }),
 ]);
@@ -26,6 +34,28 @@ const Answer = z.object({
   usage: Usage,
 });
 
+/**
+ * A change of the context, with all that is needed to make it again: applied to the messages so far it gives those that the next
+ * request carries. It never takes a result from its call.
+ */
+export const Compaction = z.object({
+  kind: z.enum(['elide', 'summarize']),
+  /** Results whose text is replaced, by the id of their call. */
+  results: z.array(z.object({ callId: z.string(), text: z.string() })).readonly(),
+  /** The user message that stands for everything but the first message and the last `keptMessages`; null when elided. */
+  standIn: z
+    .object({
+      text: z.string(),
+      /** The part of the text that tells what was done: the next one takes it over. */
+      summary: z.string(),
+      keptMessages: z.int().min(0),
+    })
+    .nullable(),
+  /** Tokens of the model's window as known from here on; null when unknown. */
+  windowTokens: z.int().min(0).nullable(),
+});
+export type Compaction = z.infer<typeof Compaction>;
+
 /** What the log keeps beside the public events: what a resumed run needs to know of the conversation. */
 export const ThreadNote = z.discriminatedUnion('kind', [
   z.object({
@@ -34,7 +64,10 @@ export const ThreadNote = z.discriminatedUnion('kind', [
     source: z.string(),
     trusted: z.boolean(),
     message: Message,
+    /** Of an answer: the provider's count of the request that it answers. */
+    requestTokens: z.int().min(0).exactOptional(),
   }),
+  z.object({ kind: z.literal('compaction'), turn: z.int().min(0), compaction: Compaction }),
   z.object({ kind: z.literal('answer'), turn: z.int().min(0), answer: Answer }),
   /** The workspace and the thread went to another place of the timeline; nothing of the log is gone. */
   z.object({

@@ -12,3 +12,4 @@ export type {
 } from './tool.ts';
 export { createTools, type EditFamily } from './tool-set.ts';
 export { toolSpecs } from './tool-specs.ts';
+export { parsePlan } from './update-plan.ts';

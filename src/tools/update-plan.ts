@@ -25,3 +25,16 @@ export const updatePlan: Tool<Input> = {
   describe: planOf,
   execute: async (input) => ({ status: 'completed', note: 'Plan updated.', detail: planOf(input) }),
 };
+
+/** The plan that a call of `update_plan` sets, one line a step; null when its input is not valid. */
+export function parsePlan(json: string): string | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  const parsed = Input.safeParse(value);
+  return parsed.success ? parsed.data.steps.map(({ text, status }) => `- [${status}] ${text}`).join('\n') : null;
+}

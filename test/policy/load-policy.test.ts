@@ -205,8 +205,6 @@ test('the whole documented file is taken, and its keys that this version lacks a
     'sandbox.services p.yml:12:191',
     'services p.yml:17:1',
     'mcp p.yml:28:1',
-    'context.soften_at p.yml:26:31',
-    'context.compact_at p.yml:26:48',
     'plugins p.yml:29:1',
   ]);
 });
