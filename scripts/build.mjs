@@ -36,7 +36,12 @@ const zodAsNamespace = {
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 await build({
   absWorkingDir: root,
-  entryPoints: { cli: 'src/cli/bin.ts', action: 'src/cli/github/action.ts', index: 'src/index.ts' },
+  entryPoints: {
+    cli: 'src/cli/bin.ts',
+    action: 'src/cli/github/action.ts',
+    quarantined: 'src/cli/github/quarantined.ts',
+    index: 'src/index.ts',
+  },
   outdir: 'dist',
   bundle: true,
   splitting: true,
@@ -56,7 +61,7 @@ await build({
   },
   logLevel: 'warning',
 });
-chmodSync(join(root, 'dist/cli.js'), 0o755);
+for (const program of ['cli.js', 'quarantined.js']) chmodSync(join(root, 'dist', program), 0o755);
 if (!process.argv.includes('--no-types')) {
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.types.json'], {
     cwd: root,

@@ -1,4 +1,5 @@
-// A step of action.yml: makes this checkout of belay run, and puts `belay` on the PATH of later steps.
+// A step of action.yml: makes this checkout of belay run, and puts on the PATH of later steps `belay`, and `belay-quarantined`,
+// which is belay with its output where the runner obeys no command of it.
 // A checkout that carries its build (dist/) needs no network. Any other installs what package-lock.json names, with its digests,
 // and builds.
 import { appendFileSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -13,8 +14,10 @@ const problem = isBuilt ? null : setUpPackages(root);
 if (problem === null) {
   const bin = join(process.env.RUNNER_TEMP ?? tmpdir(), 'belay-bin');
   mkdirSync(bin, { recursive: true });
-  rmSync(join(bin, 'belay'), { force: true });
-  symlinkSync(join(root, 'dist/cli.js'), join(bin, 'belay'));
+  for (const [name, file] of Object.entries({ belay: 'cli.js', 'belay-quarantined': 'quarantined.js' })) {
+    rmSync(join(bin, name), { force: true });
+    symlinkSync(join(root, 'dist', file), join(bin, name));
+  }
   if (process.env.GITHUB_PATH) appendFileSync(process.env.GITHUB_PATH, `${bin}\n`);
 } else {
   console.log(problem);

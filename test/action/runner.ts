@@ -79,7 +79,7 @@ export async function runSteps(runner: Runner, steps: readonly Step[], place: Pl
   return end;
 }
 
-function stepsContext({ steps }: StepsEnd): Value {
+export function stepsContext({ steps }: StepsEnd): Value {
   return Object.fromEntries(Object.entries(steps).map(([id, one]) => [id, { ...one }]));
 }
 
