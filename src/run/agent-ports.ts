@@ -11,6 +11,7 @@ import { buildEnvironment } from './environment.ts';
 import { loadInstructions } from './instructions.ts';
 import { planAgentMounts } from './mounts.ts';
 import type { RunContext } from './run-context.ts';
+import { watchTouchedPaths } from './touched-paths.ts';
 
 export interface AgentOptions {
   context: RunContext;
@@ -28,6 +29,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
   const { policy, thread, workspace } = context;
   const transcript = await beginTranscript(options);
   let lastTree = options.startTree;
+  const touched = watchTouchedPaths({ settled: policy.services.length === 0 });
   const memo = new WeakMap<Message, string>();
   return {
     model: context.model,
@@ -35,7 +37,10 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     toolPorts: createToolPorts(options),
     policy,
     transcript,
-    emit: context.emit,
+    emit(body) {
+      touched.see(body);
+      return context.emit(body);
+    },
     nextItemId: context.nextItemId,
     now: () => performance.now(),
     decide: (action) =>
@@ -43,7 +48,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
         ? decide(action, policy)
         : decide({ kind: 'write', path: fromRoot(context, action.path) }, policy),
     async snapshot() {
-      const tree = await workspace.snapshot();
+      const tree = await workspace.snapshot(touched.take());
       const changes: readonly FileChange[] = tree === lastTree ? [] : await workspace.changedPaths(lastTree, tree);
       lastTree = tree;
       return { tree, changes };

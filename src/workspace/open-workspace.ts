@@ -5,6 +5,7 @@ import { keepConversions } from './converted-files.ts';
 import { createGit, type Git, isWithin } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
+import { narrowedTo } from './narrowed-scan.ts';
 import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
 import { layOut, provePatch, transplant } from './scratch-index.ts';
@@ -67,7 +68,7 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
     pinned,
   };
   const [first, hollow] = await Promise.all([
-    takeSnapshot(site, null, scan),
+    takeSnapshot(site, null, { scanned: scan }),
     earlier?.emptyFolders ?? emptyFolders(git, root, scan.nested),
   ]);
   const opened: Opened = { location, root, store, site, pinned, index };
@@ -156,12 +157,13 @@ const createWorkspace = (
     base: start.base,
     foreign: [...new Set([...start.submodules, ...start.nested])].sort(),
     gitDirs: gitFolders(location),
-    snapshot: () =>
+    snapshot: (touched = null) =>
       inTurn(async () => {
         const known = last;
+        const only = known === null || touched === null ? null : narrowedTo(root, touched);
         // Unknown until this one ends well: the index may be half-way.
         last = null;
-        last = (await takeSnapshot(site, known)).tree;
+        last = (await takeSnapshot(site, known, only === null ? {} : { only })).tree;
         return last;
       }),
     changedPaths: async (from, to) => (await entryChanges(git, { from, to })).map(({ path, kind }) => ({ path, kind })),

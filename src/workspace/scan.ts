@@ -17,11 +17,15 @@ export interface Scan {
 
 /**
  * `--ignore-submodules=all` is a wall: without it git runs `git status` inside of each submodule, under that repository's own
- * configuration (whose fsmonitor is a program).
+ * configuration (whose fsmonitor is a program). `only`: paths; no other entry is compared with the disk.
  */
-export const scanWorkTree = async (git: Git, options: { ignored?: boolean } = {}): Promise<Scan> => {
+export const scanWorkTree = async (
+  git: Git,
+  options: { ignored?: boolean; only?: readonly string[] } = {},
+): Promise<Scan> => {
   const how = ['--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=all'];
-  const args = ['status', ...how, ...(options.ignored === true ? ['--ignored=matching'] : [])];
+  const only = options.only === undefined ? [] : ['--', ...options.only];
+  const args = ['status', ...how, ...(options.ignored === true ? ['--ignored=matching'] : []), ...only];
   const result = await git.call(args);
   if (result.code !== 0) throw gitFailure(args, result);
   const touched: string[] = [];

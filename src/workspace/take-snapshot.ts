@@ -26,10 +26,25 @@ export interface Snapshot {
 
 const ATTEMPTS = 3;
 
-/** `last`: the tree that our index holds; null when not known. `scanned`: a scan made just now. A file that changes while it is read is looked at again. */
-export const takeSnapshot = async (site: SnapshotSite, last: string | null, scanned?: Scan): Promise<Snapshot> => {
+export interface SnapshotOptions {
+  /** A scan made just now. */
+  scanned?: Scan;
+  /** The only paths that may differ from `last`. */
+  only?: readonly string[];
+}
+
+/** `last`: the tree that our index holds; null when not known. A file that changes while it is read is looked at again. */
+export const takeSnapshot = async (
+  site: SnapshotSite,
+  last: string | null,
+  { scanned, only }: SnapshotOptions = {},
+): Promise<Snapshot> => {
+  if (last !== null && only?.length === 0) return { tree: last, nested: [], changed: false };
   for (let attempt = 1; ; attempt += 1) {
-    const scan = attempt === 1 && scanned !== undefined ? scanned : await scanWorkTree(site.git);
+    const scan =
+      attempt === 1 && scanned !== undefined
+        ? scanned
+        : await scanWorkTree(site.git, only === undefined ? {} : { only });
     if (scan.complaints !== '') await refuseUnreadable(site);
     const fresh = scan.untracked.filter((path) => !isPinned(site.pinned, path));
     const differs = scan.touched.length + fresh.length > 0;

@@ -42,8 +42,11 @@ export interface Workspace {
   readonly foreign: readonly string[];
   /** Real paths of the repository's git directories (a linked worktree has two, and a `.git` file): to be read-only. */
   readonly gitDirs: readonly string[];
-  /** The tree as it is now: tracked and untracked files, ignored ones left out. Only changed files are read again. */
-  snapshot(): Promise<TreeId>;
+  /**
+   * The tree as it is now: tracked and untracked files, ignored ones left out. Only changed files are read again. `touched`: paths relative
+   * to root of all that was written since the last snapshot, where that is known for certain; nothing else is looked at then.
+   */
+  snapshot(touched?: readonly string[] | null): Promise<TreeId>;
   /** Names and kinds only: cheap. */
   changedPaths(from: TreeId, to: TreeId): Promise<readonly FileChange[]>;
   diff(from: TreeId, to: TreeId): Promise<TreeChange>;

@@ -56,3 +56,30 @@ it('any edits: the patch on the base gives the tree, and restoring gives every b
     { numRuns: 60 },
   );
 }, 180_000);
+
+it('any edits: looking only at the paths written gives the tree that looking at everything gives', async () => {
+  const dir = await createRepository({ a: 'a\n', 'dir/a': 'x\n', 'dir/sub/a': 'deep', '.gitignore': 'ignored\n' });
+  const [narrow, whole] = [(await open(dir)).workspace, (await open(dir)).workspace];
+  await fc.assert(
+    fc.asyncProperty(edits, async (list) => {
+      await apply(dir, [...list, ['ignored', 'x']]);
+      const tree = await narrow.snapshot([...list.map(([path]) => path), 'ignored']);
+      expect(tree).toBe(await whole.snapshot());
+      expect(tree).toBe(await narrow.snapshot());
+    }),
+    { numRuns: 40 },
+  );
+}, 180_000);
+
+it('sees what other files become when the rules are edited, and nothing that it was not told of', async () => {
+  const dir = await createRepository({ a: 'a\n', '.gitignore': '' });
+  const { workspace } = await open(dir);
+  await write(dir, { a: 'b\n', late: 'x' });
+  const before = await workspace.snapshot(['late']);
+  expect(await workspace.changedPaths(workspace.base.tree, before)).toEqual([{ path: 'late', kind: 'add' }]);
+  await write(dir, { '.gitignore': 'x\n' });
+  const paths = (await workspace.changedPaths(before, await workspace.snapshot(['.gitignore']))).map(
+    ({ path }) => path,
+  );
+  expect(paths).toEqual(['.gitignore', 'a']);
+}, 60_000);
