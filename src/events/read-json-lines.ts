@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 
 /** Why a line is not a JSON object of its own. `torn`: the input ends inside it. `unreadable`: the input broke off. */
@@ -72,7 +73,11 @@ export async function* readJsonLines(
 }
 
 function parseLine(parts: readonly Uint8Array[], lineNumber: number): JsonLine {
-  const line = decodeUtf8(Buffer.concat(parts));
+  const line = decodeUtf8(
+    parts.length === 1 && parts[0] !== undefined
+      ? Buffer.from(parts[0].buffer, parts[0].byteOffset, parts[0].byteLength)
+      : Buffer.concat(parts),
+  );
   if (line === null) return fault(lineNumber, 'bad_utf8');
   if (line === '') return fault(lineNumber, 'empty');
   if (line.includes('\r')) return fault(lineNumber, 'carriage_return');
@@ -88,13 +93,9 @@ function fault(lineNumber: number, reason: LineFault, message?: string): JsonLin
 
 const tooLong = (maxLineBytes: number) => `the line is longer than ${maxLineBytes} bytes`;
 
-function decodeUtf8(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return null;
-    throw error;
-  }
+/** A byte order mark stays, and then the line is no JSON. */
+function decodeUtf8(bytes: Buffer): string | null {
+  return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }
 
 /** undefined, which no JSON text means, when the text is none (or is nested beyond the parser's stack). */
