@@ -12,6 +12,8 @@ export interface PolicyQuery {
   workspace: string;
   cwd: string;
   env: NodeJS.ProcessEnv;
+  /** Full id of the commit that stands for HEAD (a batch's job on another one). */
+  head?: string;
 }
 
 export interface PolicyAnswer {
@@ -77,14 +79,14 @@ interface Found {
 }
 
 async function findSource(
-  { workspace, cwd, env }: PolicyQuery,
+  { workspace, cwd, env, head }: PolicyQuery,
   given: string | null,
   ref: string | null,
 ): Promise<Found> {
   const committed =
     given !== null && ref === null
       ? null
-      : await readCommitted({ dir: workspace, path: env['PATH'] ?? '', ref, name: NAME });
+      : await readCommitted({ dir: workspace, path: env['PATH'] ?? '', ref: ref ?? head ?? null, name: NAME });
   const trustRef = ref === null || committed === null || committed.kind === 'no_commit' ? null : committed.commit;
   if (given !== null) {
     const path = resolve(cwd, given);
@@ -103,7 +105,7 @@ async function findSource(
       trustRef,
     };
   for (const folder of committed.folders) {
-    if (ref === null && (await isThere(join(folder, NAME)))) {
+    if (ref === null && head === undefined && (await isThere(join(folder, NAME)))) {
       throw new UsageError(
         `${NAME} is not committed, and a policy never comes from uncommitted text: commit it, or take it as it is with --policy ${NAME}`,
         { code: 'policy' },

@@ -59,10 +59,12 @@ async function runCommand({ command, parsed }: Asked, argv: readonly string[], i
   // The parser turns a lone `-` into an empty text.
   const word = (value: string) => (value === '' && argv.includes('-') ? '-' : value);
   const names = Object.keys(command.positionals);
-  const plain = names.flatMap((name) => (typeof parsed[name] === 'string' ? [word(parsed[name])] : []));
+  const plain = names.flatMap((name) =>
+    [parsed[name]].flat().flatMap((one: unknown) => (typeof one === 'string' ? [word(one)] : [])),
+  );
   const after = parsed['--'];
   const words = [...plain, ...(Array.isArray(after) ? after.map(String) : [])];
-  const surplus = words[names.length];
+  const surplus = command.usage.includes('..') ? undefined : words[names.length];
   if (surplus !== undefined) throw new UsageError(`Unknown argument: ${surplus}`);
   return handler({ options, words, io, version: BELAY_VERSION });
 }

@@ -13,6 +13,8 @@ export const FIRST_PREV = '0'.repeat(64);
 
 export interface EventStreamOptions {
   runId: string;
+  /** Of a batch: stands on every event, inside the chain. */
+  jobId?: string | undefined;
   redactor: Pick<Redactor, 'redact'>;
   sinks: readonly EventSink[];
   clock: Clock;
@@ -48,7 +50,9 @@ export function createEventStream(options: EventStreamOptions): EventStream {
   function render(body: EventBody, link: { seq: number; prev: string }): { event: Event; json: string } {
     const plain = toPlainJson(body, { redact: options.redactor.redact, vocabulary: VOCABULARY });
     const { type, ...fields } = plain;
-    const envelope = { v: 1, ...link, time: new Date(options.clock.now()).toISOString(), run_id: options.runId };
+    const job = options.jobId === undefined ? {} : { job_id: options.jobId };
+    const time = new Date(options.clock.now()).toISOString();
+    const envelope = { v: 1, ...link, time, run_id: options.runId, ...job };
     // Rest and spread lose the link between `type` and its fields, which `body` had.
     const event = { type, ...envelope, ...fields } as Event;
     const json = toJson(event);

@@ -12,6 +12,8 @@ const envelope = {
   seq: Count,
   time: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   run_id: z.string(),
+  /** The job of a batch that the run belongs to. */
+  job_id: z.string().optional(),
   /** Hex sha-256 of the previous line without its newline; 64 zeros first. */
   prev: Sha256,
   /** Set when something was cut to keep the line under 1 MiB: JSON pointer, and characters of a string or entries of an array left out. */
@@ -174,7 +176,7 @@ export const Event = z.discriminatedUnion('type', [
 export type Event = z.infer<typeof Event>;
 export type EventType = Event['type'];
 
-type Envelope = 'v' | 'seq' | 'time' | 'run_id' | 'prev' | 'cut';
+type Envelope = 'v' | 'seq' | 'time' | 'run_id' | 'job_id' | 'prev' | 'cut';
 type Body<E> = E extends { type: string } ? Omit<E, Envelope> : never;
 /** An event before its envelope: what rooms emit. */
 export type EventBody = Body<Event>;

@@ -5,13 +5,19 @@ import { UsageError } from '../errors.ts';
 import type { EventSink } from './event.ts';
 import { codeOf, SinkError } from './sink-error.ts';
 
+/** A file that takes whole lines, each with its newline. */
+export interface LineFile {
+  write(line: string): Promise<void>;
+  close(): Promise<void>;
+}
+
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
 
 /**
  * Every event as its line in a file, which is emptied first and synced at the end. Throws UsageError when it cannot be opened.
  * When the disk is full, a half-written line is taken back: what is there can still be read.
  */
-export async function createFileSink(path: string): Promise<EventSink> {
+export async function createFileSink(path: string): Promise<EventSink & LineFile> {
   const handle = await openForLines(path);
   let wholeBytes = 0;
 

@@ -1,6 +1,9 @@
 /** events/: the wire contract. Event, item, result and exit-code schemas; the stream that numbers, chains and redacts; sinks. */
+export { BatchEvent, type BatchEventBody, BatchStop, Combination } from './batch-event.ts';
+export { BatchMeasures } from './batch-measures.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { type Colors, NO_COLORS } from './colors.ts';
+export { cutToFit, toJson } from './cut-to-fit.ts';
 export { type Emit, Event, type EventBody, type EventSink, type EventType } from './event.ts';
 export {
   createEventStream,
@@ -12,6 +15,7 @@ export {
 export { createFileSink } from './file-sink.ts';
 export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './item.ts';
 export { Job } from './job.ts';
+export { JobRecord, RunSummary, Shard } from './job-record.ts';
 export { exitCodeOf, type Interruption, Outcome } from './outcome.ts';
 export { toPlainJson } from './plain-json.ts';
 export { createProgressLines } from './progress-lines.ts';

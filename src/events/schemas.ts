@@ -1,13 +1,15 @@
 import * as z from 'zod';
+import { BatchEvent } from './batch-event.ts';
 import { Event } from './event.ts';
 import { Job } from './job.ts';
 import { Result } from './result.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/** JSON Schema (2020-12) of one line of the event stream. */
+/** JSON Schema (2020-12) of one line of the event stream, of a run or of a batch. */
 export function eventsSchema(): JsonSchema {
-  return publish(Event, 'belay event', 'One line of the event stream of belay run.');
+  const line = z.discriminatedUnion('type', [...Event.options, ...BatchEvent.options]);
+  return publish(line, 'belay event', 'One line of the event stream of belay run or belay batch.');
 }
 
 /** JSON Schema (2020-12) of the result: what `run.completed` carries and `--result` writes. */

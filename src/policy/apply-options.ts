@@ -17,13 +17,15 @@ export interface PolicyOptions {
   wallTime?: OptionValue | undefined;
   tokens?: OptionValue | undefined;
   costUsd?: OptionValue | undefined;
+  /** Of a batch's job alone: there is no option for it. */
+  toolCalls?: OptionValue | undefined;
   model?: OptionValue | undefined;
 }
 
 interface LimitOption {
   option: Exclude<keyof PolicyOptions, 'model'>;
   key: string;
-  field: keyof Limits & ('turns' | 'attempts' | 'wallTimeMs' | 'tokens' | 'costUsd');
+  field: keyof Limits & ('turns' | 'attempts' | 'wallTimeMs' | 'tokens' | 'costUsd' | 'toolCalls');
   schema: z.ZodType<number>;
   render(value: number): string;
 }
@@ -50,6 +52,13 @@ const LIMIT_OPTIONS: readonly LimitOption[] = [
     key: 'limits.cost_usd',
     field: 'costUsd',
     schema: numeric(LIMIT_FIELDS.cost_usd),
+    render: String,
+  },
+  {
+    option: 'toolCalls',
+    key: 'limits.tool_calls',
+    field: 'toolCalls',
+    schema: numeric(LIMIT_FIELDS.tool_calls),
     render: String,
   },
 ];

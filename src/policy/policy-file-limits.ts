@@ -11,6 +11,7 @@ export const LIMIT_FIELDS = {
   wall_time: duration(1000, 30 * DAY_MS),
   tokens: count(1, 1_000_000_000_000),
   cost_usd: z.number({ error: costRule }).gt(0, { error: costRule }).max(1_000_000, { error: costRule }),
+  tool_calls: count(1, 1_000_000),
 };
 
 export const limitsSection = section({
@@ -22,7 +23,7 @@ export const limitsSection = section({
     .describe("Time of one of the agent's commands. Absent: 5m."),
   tokens: LIMIT_FIELDS.tokens.optional().describe('Input and output tokens over the run. Absent: 2000000.'),
   cost_usd: LIMIT_FIELDS.cost_usd.optional().describe('USD over the run. Absent: 5, where the price is known.'),
-  tool_calls: count(1, 1_000_000).optional().describe('Tool calls over the run. Absent: 200.'),
+  tool_calls: LIMIT_FIELDS.tool_calls.optional().describe('Tool calls over the run. Absent: 200.'),
   repeats: count(2, 1000).optional().describe('The same call with the same result, in a row. Absent: 3.'),
   output_bytes: size(256, 16 * 2 ** 20)
     .optional()

@@ -1,6 +1,7 @@
 /** run/: the spine. Prepare → loop → verify → settle; picks the adapters. */
 export { createEventChannel, type EventChannel } from './event-channel.ts';
 export { refuseRun } from './execute.ts';
+export { type LostRun, lostResult } from './lost-result.ts';
 export { findPlace, type Place, type PlacedTree, parsePlace } from './place-in-thread.ts';
 export type { OutputFiles, OutputSchema, RunRequest, RunSinks } from './request.ts';
 export { type RollbackRequest, type RolledBack, rollbackThread } from './rollback-thread.ts';

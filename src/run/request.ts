@@ -30,6 +30,12 @@ export interface RunRequest {
   stateDir: string | null;
   /** `discard`: the change is always taken back (a diagnosis, not a delivery). */
   delivery: 'keep-verified' | 'discard';
+  /** Of a batch: stands on every event. */
+  jobId?: string;
+  /** Called when setup has ended well, before anything else touches the tree. */
+  onSetupDone?(left: { root: string; home: string }): Promise<void>;
+  /** The workspace is as setup left it in another run of the batch; that run's HOME is copied, and setup does not run. */
+  setupTaken?: { home: string; from: string };
   /** Called when a replayed request differs from the recorded one. */
   onDrift?(drift: { turn: number; expected: string; actual: string }): void;
 }

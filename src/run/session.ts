@@ -66,7 +66,7 @@ function withGrace(sink: EventSink, interrupt: AbortSignal): EventSink {
   return { write: (line, event) => orGone(sink.write(line, event)), close: () => orGone(sink.close()) };
 }
 
-export function createSession(sinks: RunSinks): SessionControl {
+export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
   const controller = new AbortController();
   const startedAt = new Date();
   const start = performance.now();
@@ -101,6 +101,7 @@ export function createSession(sinks: RunSinks): SessionControl {
       const others = sinks.others.map((sink) => withGrace(sink, controller.signal));
       stream = createEventStream({
         runId,
+        jobId,
         redactor,
         clock: systemClock,
         sinks: [keepResult, ...extra, ...others, ...(main === null ? [] : [main])],

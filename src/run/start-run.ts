@@ -13,7 +13,7 @@ export interface RunHandle {
 }
 
 export function startRun(request: RunRequest, sinks: RunSinks): RunHandle {
-  const { session, interrupt } = createSession(sinks);
+  const { session, interrupt } = createSession(sinks, request.jobId);
   const steering: string[] = [];
   return {
     result: execute({

@@ -24,7 +24,7 @@ export interface PatchJob {
  * a run would be (baseline, scope, clean room).
  */
 export function startVerify(request: RunRequest, sinks: RunSinks, patch: PatchJob | null): RunHandle {
-  const { session, interrupt } = createSession(sinks);
+  const { session, interrupt } = createSession(sinks, request.jobId);
   return {
     result: execute({ request, session, work: (prepared) => verify(prepared, patch) }),
     interrupt,

@@ -12,6 +12,7 @@ import { planCheckMounts } from './mounts.ts';
 import type { Prepared } from './prepare.ts';
 import type { RunContext } from './run-context.ts';
 import { runSetup } from './setup.ts';
+import { takeSetup } from './take-setup.ts';
 
 /** What the work came to, for the result. */
 export interface Worked {
@@ -49,8 +50,11 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
     afterChange: false,
   };
   if (context.policy.setup.length > 0) {
-    await runSetup(context, place);
+    const { setupTaken, onSetupDone } = context.request;
+    if (setupTaken === undefined) await runSetup(context, place);
+    else await takeSetup(context, setupTaken);
     trees.start = await workspace.snapshot();
+    if (!context.stop.aborted) await onSetupDone?.({ root: workspace.root, home: context.homes.setup });
   }
   const stopped = stoppedEarly(context);
   if (stopped !== null) return { ...NOTHING, conclusion: stopped };

@@ -44,7 +44,8 @@ export const createGitView = async (options: GitViewOptions): Promise<readonly C
   await packObjects(options, tracked, view);
   await passOver(options, tracked, join(view, relative(repository.commonDir, repository.gitDir), 'index'));
   await giveToOwnerOf(commonDir, view);
-  return [{ from: view, to: commonDir }];
+  // Borrowed objects hold the hidden contents, too.
+  return [{ from: view, to: commonDir }, ...repository.alternates.map((to) => ({ from: null, to }))];
 };
 
 /** git refuses a repository of another user than the one it runs as, which is the owner of the workspace. */

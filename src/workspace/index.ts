@@ -16,4 +16,5 @@ export {
   touchedTests,
 } from './scope.ts';
 export { openSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
+export { openTreeSource, type TreeSource } from './tree-source.ts';
 export type { BaseState, TreeChange, TreeId, Workspace } from './workspace.ts';

@@ -1,6 +1,7 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { findAlternates } from './find-alternates.ts';
 import { createGit, findGit, type Git, isWithin } from './git.ts';
 import { hasCode } from './has-code.ts';
 
@@ -14,6 +15,8 @@ export interface Repository {
   gitDir: string;
   /** Shared by linked worktrees: objects, refs, info/exclude. */
   commonDir: string;
+  /** Real paths of further object folders that git reads (a clone by reference, a job's own tree). */
+  alternates: readonly string[];
   objectFormat: 'sha1' | 'sha256';
   /** null before the first commit. */
   head: { commit: string; tree: string } | null;
@@ -65,9 +68,12 @@ export const locateRepository = async (options: LocateOptions): Promise<Location
   return { program, dir, repository };
 };
 
-/** Absolute paths that git needs to read for this work tree: `.git` itself, and what a linked worktree keeps elsewhere. */
-export const gitFolders = ({ repository }: Location): string[] =>
-  repository === null ? [] : [...new Set([join(repository.root, '.git'), repository.gitDir, repository.commonDir])];
+/** Absolute paths that git needs to read for this work tree: `.git` itself, and what a linked worktree or borrowed objects keep elsewhere. */
+export const gitFolders = ({ repository }: Location): string[] => {
+  if (repository === null) return [];
+  const { root, gitDir, commonDir, alternates } = repository;
+  return [...new Set([join(root, '.git'), gitDir, commonDir, ...alternates])];
+};
 
 const realFolder = async (path: string): Promise<string> => {
   try {
@@ -120,10 +126,12 @@ const describe = async (program: string, root: string): Promise<Omit<Repository,
   if (bare === 'true')
     throw new UsageError(`${root} is a bare repository; belay needs a work tree`, { code: 'bare_repository' });
   if (facts.code !== 0 || !format || !gitDir || !commonDir || !top) throw unreadable(root, facts.stderr);
+  const common = await realpath(resolve(root, commonDir));
   return {
     root: await realpath(top),
     gitDir: await realpath(gitDir),
-    commonDir: await realpath(resolve(root, commonDir)),
+    commonDir: common,
+    alternates: await findAlternates(join(common, 'objects')),
     objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
     head,
   };

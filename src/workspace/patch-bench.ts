@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../errors.ts';
-import { createGit } from './git.ts';
+import { layCommit } from './lay-commit.ts';
 import { locateRepository } from './locate-repository.ts';
 import { resolveCommit } from './tree-reader.ts';
 
@@ -46,19 +46,7 @@ export async function createPatchBench(options: PatchBenchOptions): Promise<Patc
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'belay-verify-')));
   const dir = join(folder, 'tree');
   try {
-    await createGit(program, folder, {}).run([
-      'init',
-      '-q',
-      '--template=',
-      '--initial-branch=base',
-      `--object-format=${repository.objectFormat}`,
-      dir,
-    ]);
-    await mkdir(join(dir, '.git/objects/info'), { recursive: true });
-    await writeFile(join(dir, '.git/objects/info/alternates'), `${join(repository.commonDir, 'objects')}\n`);
-    const git = createGit(program, dir, { GIT_DIR: join(dir, '.git'), GIT_WORK_TREE: dir });
-    await git.run(['update-ref', 'HEAD', commit]);
-    await git.run(['read-tree', '-u', '--reset', commit]);
+    const git = await layCommit({ program, repository, commit, dir });
     return {
       dir,
       expectedTree: expected?.tree ?? null,

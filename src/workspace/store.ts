@@ -50,7 +50,10 @@ export const createStore = async ({ storeDir, location, settings, resumed }: Sto
   if (!resumed) await put('info/attributes', `${settings.lineEnds === null ? EXACT_BYTES : EXACT_BUT_LINE_ENDS}\n`);
   if (settings.sparse !== null) await put('info/sparse-checkout', settings.sparse);
   // Read only: git at most renews the time stamp of an object there that a snapshot uses.
-  await put('objects/info/alternates', repository === null ? '' : `${quote(join(repository.commonDir, 'objects'))}\n`);
+  await put(
+    'objects/info/alternates',
+    repository === null ? '' : `${quoteAlternate(join(repository.commonDir, 'objects'))}\n`,
+  );
   if (repository !== null) await adoptIndex(repository, store);
   return store;
 };
@@ -112,4 +115,4 @@ export const tuneStore = async (store: Store, entries: number): Promise<void> =>
 };
 
 /** A line of `alternates` that begins with a quote is C-quoted; one that begins with `#` is a comment. */
-const quote = (path: string): string => (/["\n#]/.test(path) ? JSON.stringify(path) : path);
+export const quoteAlternate = (path: string): string => (/["\n#]/.test(path) ? JSON.stringify(path) : path);

@@ -1,3 +1,4 @@
+import { BATCH_OPTIONS } from '../batch-options.ts';
 import type { Command } from '../command.ts';
 import {
   DOCTOR_OPTIONS,
@@ -26,6 +27,15 @@ export const COMMANDS: readonly Command[] = [
     positionals: {},
     options: VERIFY_OPTIONS,
     load: async () => (await import('./verify.ts')).verifyWorkspace,
+  },
+  {
+    usage: 'batch [words..]',
+    describe: 'many goals, each in its own worktree; batch plan prints a CI matrix, batch merge joins shards',
+    positionals: { words: { describe: 'JOBS.jsonl | plan JOBS.jsonl | merge FILE…' } },
+    options: BATCH_OPTIONS,
+    epilogue:
+      'A job is one JSON line: {"id", "goal" or "goal_file", "policy", "ref", "context", "limits"}. See docs/batch.md.',
+    load: async () => (await import('./batch.ts')).batchAction,
   },
   {
     usage: 'replay <events>',
@@ -93,4 +103,4 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Commands of the contract that this version does not have. */
-export const LATER: ReadonlySet<string> = new Set(['batch', 'resume', 'serve']);
+export const LATER: ReadonlySet<string> = new Set(['resume', 'serve']);

@@ -1,0 +1,130 @@
+import type { Clock, Interruption, Shard } from '../events/index.ts';
+import { isManifestOrLock, type TreeSource } from '../workspace/index.ts';
+import { type BatchLimits, createBatchBudget } from './batch-budget.ts';
+import { createBatchStops } from './batch-stops.ts';
+import { type BatchSink, type BatchStream, createBatchStream } from './batch-stream.ts';
+import { openJobTrees } from './job-trees.ts';
+import { digestBatch, type PlannedJob } from './planned-job.ts';
+import { openRecords } from './record-store.ts';
+import { rollUp } from './roll-up.ts';
+import { runAll } from './run-all.ts';
+import type { JobRunOptions } from './run-job.ts';
+import { setupKey } from './setup-key.ts';
+import { createSetupPool } from './setup-pool.ts';
+import { takeShard } from './shard.ts';
+import { createSlots } from './slots.ts';
+import type { RunningJob, StartJob } from './start-job.ts';
+
+export interface BatchOptions extends Omit<JobRunOptions, 'below'> {
+  version: string;
+  /** All of them, of every shard. */
+  jobs: readonly PlannedJob[];
+  shard: Shard;
+  concurrency: number;
+  limits: BatchLimits;
+  stopAfter: number | null;
+  /** How often a job is done again whose model failed in a way that may pass. */
+  retries: number;
+  /** `--results`. */
+  results: string | null;
+  source: TreeSource;
+  environment: NodeJS.ProcessEnv;
+  startJob: StartJob;
+  clock: Clock;
+}
+
+export interface BatchSinks {
+  /** stdout; its loss interrupts the batch. */
+  main: BatchSink | null;
+  others: readonly BatchSink[];
+}
+
+export interface BatchHandle {
+  /** The exit code, when `batch.completed` is out. Rejects with a UsageError only before anything ran. */
+  readonly ended: Promise<number>;
+  /** Every job that runs ends with its own result; what has not started does not start. */
+  interrupt(why: Interruption): void;
+}
+
+/** Runs the jobs of a shard that have no verdict yet, each in a process and a tree of its own. */
+export function startBatch(options: BatchOptions, sinks: BatchSinks): BatchHandle {
+  const controller = new AbortController();
+  const running = new Set<RunningJob>();
+  let why: Interruption | null = null;
+  const interrupt = (reason: Interruption) => {
+    if (why !== null) return;
+    why = reason;
+    controller.abort();
+    for (const job of running) job.interrupt(reason);
+  };
+  const stream = createBatchStream({
+    sinks: [...sinks.others, ...(sinks.main === null ? [] : [sinks.main])],
+    clock: options.clock,
+    interrupt: controller.signal,
+    onSinkFailed(sink) {
+      if (sink === sinks.main) interrupt('SIGPIPE');
+    },
+  });
+  const control: Control = {
+    interruption: () => why,
+    track(job) {
+      running.add(job);
+      if (why !== null) job.interrupt(why);
+      return () => running.delete(job);
+    },
+  };
+  return { ended: runBatch(options, stream, control), interrupt };
+}
+
+interface Control {
+  interruption(): Interruption | null;
+  track(job: RunningJob): () => void;
+}
+
+async function runBatch(options: BatchOptions, stream: BatchStream, control: Control): Promise<number> {
+  const { clock, source, stateDir, shard } = options;
+  const start = clock.now();
+  const jobs = takeShard(options.jobs, shard);
+  const about = { batch: digestBatch(options.jobs), shard };
+  const digests = new Set(jobs.map((job) => job.digest));
+  const records = await openRecords({ stateDir, file: options.results, digests });
+  const trees = await openJobTrees(stateDir, source);
+  const stops = createBatchStops(options.stopAfter, control.interruption);
+  const setups = createSetupPool({
+    trees,
+    keyOf: (job) => setupKey(job, { ...source, isManifestOrLock, environment: options.environment }),
+  });
+  const ids = jobs.map((job) => job.id);
+  const { version, concurrency } = options;
+  await stream.emit({ type: 'batch.started', belay_version: version, ...about, jobs: ids, concurrency });
+  const all = await runAll({
+    ...{ jobs, about, concurrency, records, stops, stream },
+    retries: options.retries,
+    options: { ...options, below: source.below },
+    ports: {
+      slots: createSlots(concurrency),
+      budget: createBatchBudget(options.limits, () => clock.now()),
+      setups,
+      startJob: options.startJob,
+      passOn: (line) => stream.passOn(line),
+      track: control.track,
+      stopped: stops.why,
+      noteStop: stops.stop,
+      interruption: control.interruption,
+    },
+  });
+  await setups.close();
+  await records.close();
+  const completed = rollUp({
+    records: all.map(({ record }) => record),
+    recorded: all.filter(({ recorded }) => recorded).length,
+    ...about,
+    durationMs: clock.now() - start,
+    stopped: stops.why(),
+    combination: null,
+    missing: null,
+  });
+  await stream.emit(completed);
+  await stream.close();
+  return control.interruption() === 'SIGPIPE' ? 141 : completed.exit_code;
+}

@@ -1,0 +1,48 @@
+import { type OptionTable, RUN_OPTIONS } from './options.ts';
+
+/** Options of `belay batch`: those of a run that all jobs share, and its own. */
+export const BATCH_OPTIONS = {
+  concurrency: { kind: 'text', value: 'N', describe: 'runs at a time (default: 4)' },
+  shard: { kind: 'text', value: 'I/N', describe: 'do the I-th of N parts (default: what the CI engine says)' },
+  shards: { kind: 'text', value: 'N', describe: 'how many parts there are (plan, and JOB_COMPLETION_INDEX)' },
+  results: {
+    kind: 'text',
+    value: 'F',
+    describe: 'write {job_id, result} a line; what is done in it is not done again',
+  },
+  patches: { kind: 'text', value: 'DIR', describe: "write each job's patch as DIR/ID.patch" },
+  'attempts-per-job': {
+    kind: 'text',
+    value: 'N',
+    describe: 'N alternatives; the verified one with the smallest change',
+  },
+  retries: { kind: 'text', value: 'N', describe: 'do a job again whose model failed in passing (default: 1)' },
+  'total-cost-usd': { kind: 'text', value: 'N', describe: 'USD over the whole batch' },
+  'total-tokens': { kind: 'text', value: 'N', describe: 'tokens over the whole batch' },
+  'total-wall-time': { kind: 'text', value: 'D', describe: 'time of the whole batch' },
+  'stop-after': { kind: 'text', value: 'N', describe: 'stop after N like failures in a row; 0: never' },
+  combine: {
+    kind: 'text',
+    value: 'F',
+    describe: 'apply the verified patches together, verify the union, write it to F',
+  },
+  files: { kind: 'list', value: 'GLOB', describe: 'one job a file, with --goal or --goal-file as template' },
+  goal: { kind: 'text', value: 'TEXT', describe: 'goal of --files; {file} stands for the path' },
+  'goal-file': { kind: 'text', value: 'F', describe: 'the same from a file' },
+  output: { kind: 'text', alias: 'o', value: 'F', describe: 'merge: write the joined results to this file' },
+  workspace: RUN_OPTIONS.workspace,
+  policy: RUN_OPTIONS.policy,
+  'trust-ref': RUN_OPTIONS['trust-ref'],
+  'policy-floor': RUN_OPTIONS['policy-floor'],
+  model: RUN_OPTIONS.model,
+  replay: { kind: 'text', value: 'PATH', describe: 'answer from a cassette, or from ID.jsonl in a folder' },
+  'output-schema': RUN_OPTIONS['output-schema'],
+  format: RUN_OPTIONS.format,
+  events: RUN_OPTIONS.events,
+  ephemeral: RUN_OPTIONS.ephemeral,
+  turns: RUN_OPTIONS.turns,
+  'wall-time': RUN_OPTIONS['wall-time'],
+  tokens: RUN_OPTIONS.tokens,
+  'cost-usd': RUN_OPTIONS['cost-usd'],
+  attempts: RUN_OPTIONS.attempts,
+} as const satisfies OptionTable;

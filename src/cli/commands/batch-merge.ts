@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import { createBatchStream, loadRecords, mergeShards, rollUp } from '../../batch/index.ts';
+import { UsageError } from '../../errors.ts';
+import { createFileSink, systemClock, toJson } from '../../events/index.ts';
+import { openBatchSinks } from '../batch-sinks.ts';
+import type { Handler } from '../command.ts';
+import { requireParentFolder } from '../output-file.ts';
+import { textOf } from '../read-options.ts';
+import { requireReadable } from './audit.ts';
+
+/** `belay batch merge FILE…`: results or event streams of shards, joined; says what is missing. */
+export const mergeBatch: Handler = async ({ options, words, io }) => {
+  if (words.length === 0) throw new UsageError('name what to join: belay batch merge FILE…');
+  const cwd = io.cwd();
+  for (const word of words) await requireReadable(resolve(cwd, word));
+  const output = textOf(options, 'output');
+  if (output !== null) await requireParentFolder('--output', resolve(cwd, output));
+  // A first reading finds every fault before anything is written; the second passes the lines of runs on.
+  const load = (onRunLine: (line: string) => Promise<void>) =>
+    Promise.all(
+      words.map(async (word) => ({ source: word, ...(await loadRecords(resolve(cwd, word), word, onRunLine)) })),
+    );
+  const files = await load(async () => undefined);
+  const merged = mergeShards(files);
+  const sinks = await openBatchSinks(options, io);
+  const stream = createBatchStream({
+    sinks: [...sinks.others, ...(sinks.main === null ? [] : [{ ...sinks.main, writeRun: async () => undefined }])],
+    clock: systemClock,
+    interrupt: new AbortController().signal,
+    onSinkFailed: () => undefined,
+  });
+  if (textOf(options, 'events') !== null) {
+    for (const word of words) await loadRecords(resolve(cwd, word), word, (line) => stream.passOn(line));
+  }
+  const lines = output === null ? null : await createFileSink(resolve(cwd, output));
+  for (const record of merged.records) {
+    await lines?.write(`${toJson(record)}\n`);
+    await stream.emit({ type: 'job.completed', ...record, recorded: true });
+  }
+  await lines?.close();
+  const completed = rollUp({
+    records: merged.records,
+    recorded: merged.records.length,
+    batch: merged.batch,
+    shard: null,
+    durationMs: Math.max(0, ...files.map((file) => file.durationMs ?? 0)),
+    stopped: null,
+    combination: null,
+    missing: merged.missing,
+  });
+  await stream.emit(completed);
+  await stream.close();
+  return completed.exit_code;
+};

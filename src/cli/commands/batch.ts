@@ -1,0 +1,118 @@
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type BatchHandle, createJobStarter, planMatrix, readShard, startBatch } from '../../batch/index.ts';
+import { UsageError } from '../../errors.ts';
+import { systemClock } from '../../events/index.ts';
+import { parseDuration } from '../../policy/index.ts';
+import { stateFolder } from '../../thread/index.ts';
+import { openBatchSinks } from '../batch-sinks.ts';
+import type { Handler, Invocation, Io } from '../command.ts';
+import { requireParentFolder } from '../output-file.ts';
+import { planBatch } from '../plan-batch.ts';
+import { print } from '../print.ts';
+import { type GivenOptions, isGiven, textOf } from '../read-options.ts';
+import { wholeOf } from '../whole-of.ts';
+
+/** `belay batch JOBS`, `batch plan JOBS`, `batch merge FILE…`. */
+export const batchAction: Handler = async (invocation) => {
+  const [first, ...rest] = invocation.words;
+  if (first === 'merge') return (await import('./batch-merge.ts')).mergeBatch({ ...invocation, words: rest });
+  if (first === 'plan') return printPlan({ ...invocation, words: rest });
+  return runBatch(invocation);
+};
+
+/** One job file, or none with `--files`. */
+function jobFile(words: readonly string[]): string | null {
+  if (words.length > 1) throw new UsageError(`one job file at a time: ${words.join(' ')}`);
+  return words[0] ?? null;
+}
+
+const printPlan: Handler = async ({ options, words, io }) => {
+  const { jobs } = await planBatch(options, jobFile(words), io);
+  const matrix = planMatrix(jobs.length, wholeOf(options, 'shards', { least: 1, most: 1_000_000 }));
+  await print(io.stdout, `${JSON.stringify(matrix)}\n`);
+  return 0;
+};
+
+async function runBatch({ options, words, io, version }: Invocation): Promise<number> {
+  const cwd = io.cwd();
+  const path = (name: string) => {
+    const given = textOf(options, name);
+    return given === null ? null : resolve(cwd, given);
+  };
+  const results = path('results');
+  const patches = path('patches');
+  if (results !== null) await requireParentFolder('--results', results);
+  const settings = readSettings(options, io);
+  const plan = await planBatch(options, jobFile(words), io);
+  if (patches !== null) await mkdir(patches, { recursive: true });
+  const batch = startBatch(
+    {
+      ...settings,
+      ...plan,
+      version,
+      results,
+      patches,
+      ephemeral: isGiven(options, 'ephemeral'),
+      stateDir: stateFolder(io.env),
+      environment: io.env,
+      startJob: createJobStarter(process.argv[1] ?? '', io.env),
+      clock: systemClock,
+    },
+    await openBatchSinks(options, io),
+  );
+  return guardBatch(batch, io);
+}
+
+function readSettings(options: GivenOptions, io: Io) {
+  const shard = options.get('shard');
+  const text = shard?.values[0];
+  const whole = (name: string, least: number, most: number) => wholeOf(options, name, { least, most });
+  return {
+    shard: readShard({
+      given: shard === undefined || text === undefined ? null : { text, origin: shard.origin },
+      count: whole('shards', 1, 1_000_000),
+      env: io.env,
+    }),
+    concurrency: whole('concurrency', 1, 1000) ?? 4,
+    retries: whole('retries', 0, 100) ?? 1,
+    stopAfter: whole('stop-after', 0, 1_000_000),
+    limits: {
+      tokens: whole('total-tokens', 1, 1e15),
+      costUsd: dollarsOf(options, 'total-cost-usd'),
+      wallTimeMs: durationOf(options, 'total-wall-time'),
+    },
+  };
+}
+
+function dollarsOf(options: GivenOptions, name: string): number | null {
+  const text = textOf(options, name);
+  if (text === null) return null;
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text) && Number(text) > 0) return Number(text);
+  throw new UsageError(`--${name}: ${JSON.stringify(text.slice(0, 40))} is not valid; expected USD above 0`);
+}
+
+function durationOf(options: GivenOptions, name: string): number | null {
+  const text = textOf(options, name);
+  if (text === null) return null;
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  throw new UsageError(`--${name}: ${JSON.stringify(text.slice(0, 40))} is no duration such as 90m or 8h`);
+}
+
+/** Turns signals into interruptions while a batch is under way. */
+async function guardBatch(batch: BatchHandle, io: Pick<Io, 'on' | 'off'>): Promise<number> {
+  const onInt = () => batch.interrupt('SIGINT');
+  const onTerm = () => batch.interrupt('SIGTERM');
+  const listeners = [
+    ['SIGINT', onInt],
+    ['SIGTERM', onTerm],
+    ['SIGHUP', onTerm],
+  ] as const;
+  for (const [signal, listener] of listeners) io.on(signal, listener);
+  try {
+    return await batch.ended;
+  } finally {
+    for (const [signal, listener] of listeners) io.off(signal, listener);
+  }
+}

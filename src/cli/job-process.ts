@@ -1,0 +1,39 @@
+import { FromJob, type JobOrder, serveJob, ToJob } from '../batch/index.ts';
+import { createStreamSink, type Interruption } from '../events/index.ts';
+import type { RunHandle } from '../run/index.ts';
+import { loadOutputSchema } from './load-output-schema.ts';
+
+/** The process of one run of a batch: its order comes over the channel, its events go to stdout. Returns the exit code. */
+export async function runJobProcess(process: NodeJS.Process, version: string): Promise<number> {
+  let run: RunHandle | null = null;
+  let why: Interruption | null = null;
+  const interrupt = (reason: Interruption) => {
+    why ??= reason;
+    run?.interrupt(why);
+  };
+  process.on('SIGINT', () => interrupt('SIGINT'));
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt('SIGTERM'));
+  // The batch is gone: nobody waits for a verdict any longer.
+  process.on('disconnect', () => interrupt('SIGTERM'));
+  const order = await new Promise<JobOrder>((resolve) => {
+    process.on('message', (value: unknown) => {
+      const message = ToJob.parse(value);
+      if (message.kind === 'interrupt') interrupt(message.why);
+      else resolve(message.order);
+    });
+  });
+  const served = await serveJob(order, {
+    version,
+    environment: process.env,
+    sinks: { main: createStreamSink(process.stdout, 'stdout'), others: [] },
+    outputSchema: order.outputSchema === null ? null : await loadOutputSchema(order.outputSchema),
+    onSetupKept: () => void process.send?.(FromJob.parse({ kind: 'setup_kept' })),
+  });
+  run = served.run;
+  if (why !== null) run.interrupt(why);
+  try {
+    return (await run.result).exit_code;
+  } finally {
+    await served.close();
+  }
+}
