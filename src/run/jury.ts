@@ -199,7 +199,8 @@ function feedbackOf(
 async function openRooms({ context, holdouts }: JuryOptions): Promise<Rooms> {
   const { policy, workspace, scratch } = context;
   const { carry, freeze } = policy.verify.cleanRoom;
-  const paths = carry === 'auto' ? await workspace.ignoredPaths() : carry;
+  const ignored = await workspace.ignoredPaths();
+  const paths = carry === 'auto' ? ignored : carry;
   const isFrozen = createMatcher(freeze);
   const kept = join(scratch, 'carry');
   const frozen = join(scratch, 'carry-frozen');

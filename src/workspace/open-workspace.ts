@@ -6,6 +6,7 @@ import { createGit, type Git, isWithin } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 import { narrowedTo } from './narrowed-scan.ts';
+import { removeNewIgnored } from './remove-new-ignored.ts';
 import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
 import { layOut, provePatch, transplant } from './scratch-index.ts';
@@ -176,6 +177,7 @@ const createWorkspace = (
         last = restored.snapshot.tree;
         return restored.files;
       }),
+    removeNewIgnored: () => inTurn(() => removeNewIgnored(site, start)),
     checkout: async (tree, dir) => {
       await mkdir(dir, { recursive: true });
       await layOut(git, store, { tree, dir: resolve(dir), absent: start.absent });
