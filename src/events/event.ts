@@ -142,6 +142,17 @@ const bodies = {
     rule: z.string(),
     decision: z.enum(['approved', 'denied']),
   }),
+  'network.allowed': z.strictObject({
+    ...envelope,
+    type: z.literal('network.allowed'),
+    turn: Count.nullable(),
+    phase: Phase,
+    /** Never more than these of a request: no path, no header. */
+    host: z.string(),
+    port: Count.nullable(),
+    /** The entry of `network.allow` that lets it through. */
+    rule: z.string(),
+  }),
   'workspace.restored': z.strictObject({
     ...envelope,
     type: z.literal('workspace.restored'),
@@ -169,6 +180,7 @@ export const Event = z.discriminatedUnion('type', [
   bodies['limit.warned'],
   bodies['approval.requested'],
   bodies['approval.resolved'],
+  bodies['network.allowed'],
   bodies['workspace.restored'],
   bodies.error,
   bodies['run.completed'],

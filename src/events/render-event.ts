@@ -41,6 +41,10 @@ export function renderEvent(event: Event, colors: Colors = NO_COLORS): string | 
       );
     case 'approval.resolved':
       return dim(`· ${event.decision}: ${oneLine(event.action)}`);
+    case 'network.allowed':
+      return dim(
+        `· network: ${oneLine(event.host)}${event.port === null ? '' : `:${event.port}`} (${oneLine(event.rule)})`,
+      );
     case 'workspace.restored':
       return dim(
         `· workspace put back to ${event.to === 'base' ? 'its base' : `turn ${event.to}`}: ${event.files} files`,

@@ -24,6 +24,7 @@ export type {
 } from './model.ts';
 export { type KeyOptions, loadModelKeys, type ModelKeys, type Secret } from './model-keys.ts';
 export { type CostOf, loadPrices } from './prices.ts';
+export { proxyFor } from './proxy.ts';
 export { createRecordingModel, type RecordingModelOptions } from './recording-model.ts';
 export { createReplayModel, type Drift, type ReplayModelOptions } from './replay-model.ts';
 export { requestDigest } from './request-digest.ts';

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BUILT_IN_PROTECT } from './built-in-lists.ts';
+import { coversEntry } from './host-list.ts';
 import type { Limits, NetworkAccess, Policy } from './policy.ts';
 import type { PolicyKey } from './policy-origins.ts';
 
@@ -57,7 +58,8 @@ const covers: Merge<readonly string[]> = (own, floor, stated) => {
 const networkWithin: Merge<NetworkAccess> = (own, floor, stated) => {
   if (own.mode === 'none') return own;
   const hosts = floor.mode === 'none' ? [] : floor.hosts;
-  return own.hosts.every((host) => hosts.includes(host)) ? own : stated ? null : floor;
+  const isCovered = (host: string) => hosts.some((other) => coversEntry(other, host));
+  return own.hosts.every(isCovered) ? own : stated ? null : floor;
 };
 
 type LimitField = Exclude<keyof Limits, 'costIsExplicit'>;
@@ -207,11 +209,11 @@ export const FLOOR_RULES: readonly FloorRule[] = [
     (policy, setup) => ({ ...policy, setup }),
     (own, floor) => {
       const passed = new Set(floor.flatMap(({ env }) => env.pass));
-      const hosts = new Set(floor.flatMap(({ network }) => (network.mode === 'none' ? [] : network.hosts)));
+      const hosts = floor.flatMap(({ network }) => (network.mode === 'none' ? [] : network.hosts));
       const loose = own.some(
         ({ env, network }) =>
           env.pass.some((name) => !passed.has(name)) ||
-          (network.mode === 'allow' && network.hosts.some((host) => !hosts.has(host))),
+          (network.mode === 'allow' && network.hosts.some((host) => !hosts.some((other) => coversEntry(other, host)))),
       );
       return loose ? null : union(own, floor);
     },

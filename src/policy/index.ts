@@ -5,8 +5,11 @@ export { type Action, decide } from './decide.ts';
 export type { CommandDecision, CommandExplanation, DecisionResult } from './decide-command.ts';
 export { explainCommand, renderExplanation } from './explain-command.ts';
 export { createMatcher, globFault } from './glob.ts';
+export { createHostList, type HostList } from './host-list.ts';
+export { type HostPort, parseHostPort } from './host-port.ts';
 export { BUILT_IN_POLICY_TEXT, loadPolicy, type PolicySource } from './load-policy.ts';
 export { nearestName } from './nearest-name.ts';
+export { type Host, parseAddress, parseHost } from './parse-host.ts';
 export type {
   Check,
   CommandRules,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { globFault } from './glob.ts';
+import { parseHostRule } from './host-list.ts';
 import { nearestName } from './nearest-name.ts';
 import { parseDuration, parseSize, renderDuration, renderSize } from './quantity.ts';
 
@@ -114,10 +115,8 @@ export function environmentRules(absent: { pass: string; set: string }) {
   });
 }
 
-const host = pattern(
-  'a host name, an address or *.domain',
-  /^(?:\*\.)?(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?)(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?)*(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{1,5})?$/,
-);
+const hostForm = 'a host name, an address or *.domain, each with an optional :port';
+const host = text(hostForm, 300).refine((value) => parseHostRule(value) !== null, { error: `expected ${hostForm}` });
 
 export function networkAccess() {
   return z.union(
@@ -125,7 +124,7 @@ export function networkAccess() {
       z.literal('none'),
       section({
         allow: list(host, 'host names').describe(
-          'Hosts that may be reached: `name`, `*.domain` (any name below it), each with an optional `:port`. Empty: none. Filled: these alone.',
+          'Hosts that may be reached through the proxy: `name`, `*.domain` (any name below it, not itself), an address; on ports 80 and 443, or the `:port` named alone. A private or loopback address only where it is listed itself. Empty: none. Filled: these alone.',
         ),
       }),
     ],

@@ -1,16 +1,21 @@
 import * as z from 'zod';
-import { count, environmentRules, list, networkAccess, oneOf, pattern, section, size } from './policy-file-fields.ts';
+import { hostPortFault } from './host-port.ts';
+import {
+  count,
+  environmentRules,
+  list,
+  networkAccess,
+  oneOf,
+  pattern,
+  section,
+  size,
+  text,
+} from './policy-file-fields.ts';
 
-const hostAndPort = pattern(
-  'host:port, like 127.0.0.1:5432',
-  /^(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/,
-).refine(
-  (value) => {
-    const port = Number(value.slice(value.lastIndexOf(':') + 1));
-    return port >= 1 && port <= 65_535;
-  },
-  { error: 'expected a port from 1 to 65535' },
-);
+const hostAndPort = text('host:port, like 127.0.0.1:5432', 300).superRefine((value, context) => {
+  const fault = hostPortFault(value);
+  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+});
 
 export const sandboxSection = section({
   mode: oneOf(['read-only', 'workspace-write', 'off'])

@@ -30,15 +30,17 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
   const transcript = await beginTranscript(options);
   let lastTree = options.startTree;
   const touched = watchTouchedPaths({ settled: policy.services.length === 0 });
+  let turn = 0;
   const memo = new WeakMap<Message, string>();
   return {
     model: context.model,
     tools: options.tools,
-    toolPorts: createToolPorts(options),
+    toolPorts: createToolPorts(options, () => turn),
     policy,
     transcript,
     emit(body) {
       touched.see(body);
+      if (body.type === 'turn.started') turn = body.turn;
       return context.emit(body);
     },
     nextItemId: context.nextItemId,
@@ -70,7 +72,7 @@ function fromRoot(context: RunContext, path: string): string {
   return relative(context.workspace.root, resolve(context.workspace.dir, path)).split(sep).join('/');
 }
 
-function createToolPorts({ context, home }: AgentOptions): ToolPorts {
+function createToolPorts({ context, home }: AgentOptions, currentTurn: () => number): ToolPorts {
   const { policy, workspace, thread } = context;
   const hides = createMatcher(policy.workspace.hide);
   const protects = createMatcher(policy.workspace.protect);
@@ -80,8 +82,14 @@ function createToolPorts({ context, home }: AgentOptions): ToolPorts {
     workspace: workspace.dir,
     root: workspace.root,
     policy,
-    runCommand(command, signal) {
-      return context.sandbox.run({ ...command, env, mounts, home, network: policy.sandbox.network }, signal);
+    async runCommand(command, signal) {
+      const watch = context.networkLog.watch({ phase: 'agent', turn: currentTurn() });
+      const { network } = policy.sandbox;
+      const end = await context.sandbox.run(
+        { ...command, env, mounts, home, network, onNetwork: watch.onNetwork },
+        signal,
+      );
+      return { ...end, denied: await watch.told() };
     },
     async readOutput(outputId, range) {
       const found = await thread.readOutput(outputId, range);
@@ -141,7 +149,7 @@ async function beginTranscript({ context, tools }: AgentOptions): Promise<Transc
       checks: policy.verify.checks.map(({ name, run }) => ({ name, run })),
       write: policy.workspace.write,
       protect: [],
-      network: network.mode === 'none' ? 'none' : `only ${network.hosts.join(', ')}`,
+      network: network.mode === 'none' ? 'none' : `only ${network.hosts.join(', ')}, through the proxy in HTTPS_PROXY`,
       readOnly: policy.sandbox.mode === 'read-only',
       limits: policy.limits,
       instructions: policy.context.instructions === 'none' ? [] : await loadInstructions(context),

@@ -13,6 +13,7 @@ export function createCheckPorts(context: RunContext): CheckPorts {
     timeLeftMs,
     environment: (rules) => buildEnvironment([policy.sandbox.env, rules], context.request.environment),
     network: policy.sandbox.network,
+    watchNetwork: (phase) => context.networkLog.watch({ phase, turn: null }),
     outputBytes: policy.limits.outputBytes,
     async openHome() {
       const dir = await homes.copy('check');

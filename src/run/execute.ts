@@ -53,7 +53,7 @@ export async function execute({ request, session, work, prefetch }: Execution): 
     runId: session.runId,
     changes: settled?.changes ?? { ...NO_CHANGES, base_commit: prepared?.baseCommit ?? null },
     review: settled?.review ?? [],
-    denials: worked?.denials ?? [],
+    denials: [...(worked?.denials ?? []), ...(prepared?.context?.networkLog.denials ?? [])],
     usage: worked?.usage ?? NO_USAGE,
     costUsd: worked === null ? null : worked.costUsd,
     used: { turns: worked?.turns ?? 0, attempts: worked?.attempts ?? 0, toolCalls: worked?.toolCalls ?? 0 },

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
-import { createMatcher, unsupportedKeys } from '../policy/index.ts';
+import { createMatcher, type Policy, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
 import { lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
 import { findHoldouts, type Holdouts, removeTree } from '../verify/index.ts';
@@ -157,6 +157,12 @@ async function insideRoot(path: string, root: string): Promise<string[]> {
   return below.startsWith(`..${sep}`) ? [] : [`/${below.split(sep).join('/')}`];
 }
 
+/** Whether any command of the run is to have more than its own fence. */
+function reachesOut({ sandbox, setup, services, verify }: Policy): boolean {
+  const networks = [sandbox.network, ...[...setup, ...verify.checks].map(({ network }) => network)];
+  return networks.some((network) => network?.mode === 'allow') || sandbox.services.length + services.length > 0;
+}
+
 export async function openSandbox({
   request,
   session,
@@ -174,6 +180,7 @@ export async function openSandbox({
     workdir: opened.mounts.dir,
     home: opened.homes.setup,
     env: request.environment,
+    reachesOut: reachesOut(request.policy.policy),
     signal: session.interrupt,
   });
   if (probed.kind === 'unavailable') throw new RunBlockedError('sandbox_unavailable', probed.reason);

@@ -4,6 +4,7 @@ import type { SandboxStatus } from '../sandbox/index.ts';
 import { createThreadSink } from '../thread/index.ts';
 import type { Holdouts } from '../verify/index.ts';
 import { setupSecrets } from './environment.ts';
+import { createNetworkLog } from './network-log.ts';
 import { locateFolder, openFolder, openSandbox, openTree } from './open-folder.ts';
 import { loadKeys, openModel, openThread } from './open-parts.ts';
 import type { RunRequest } from './request.ts';
@@ -121,6 +122,7 @@ export async function prepare(
     model: openedModel.value,
     homes,
     mounts,
+    networkLog: createNetworkLog(session),
     scratch,
     ...createStops(request.policy, session, closers),
     nextItemId: session.nextItemId,

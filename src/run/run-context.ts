@@ -6,6 +6,7 @@ import type { Thread } from '../thread/index.ts';
 import type { Workspace } from '../workspace/index.ts';
 import type { Homes } from './homes.ts';
 import type { MountPlan } from './mounts.ts';
+import type { NetworkLog } from './network-log.ts';
 import type { RunRequest } from './request.ts';
 
 /** What every step of a prepared run shares. */
@@ -20,6 +21,7 @@ export interface RunContext {
   model: Model;
   homes: Homes;
   mounts: MountPlan;
+  networkLog: NetworkLog;
   /** A folder outside the workspace that goes with the run. */
   scratch: string;
   /** Aborts when the run is to end at once. */

@@ -43,6 +43,7 @@ async function runStep(step: SetupStep, context: RunContext, place: SetupPlace):
   await context.emit({ type: 'item.started', turn: null, phase: 'setup', item: started });
   const output = createHeadTailBuffer(OUTPUT_BYTES);
   const redactor = context.redactor.redactStream();
+  const network = context.networkLog.watch({ phase: 'setup', turn: null });
   const command: SandboxedCommand = {
     script: step.run,
     workdir: place.dir,
@@ -50,10 +51,12 @@ async function runStep(step: SetupStep, context: RunContext, place: SetupPlace):
     mounts: place.mounts,
     home: place.home,
     network: step.network,
+    onNetwork: network.onNetwork,
     timeoutMs: Math.min(step.timeoutMs, context.timeLeftMs()),
     onOutput: (chunk) => output.write(redactor.push(chunk)),
   };
   const end = await context.sandbox.run(command, context.stop);
+  await network.told();
   output.write(redactor.end());
   const text = output.read((omission) => `\n[… ${omission.omitted_bytes} bytes left out here]\n`);
   const failed = end.reason !== 'exited' || end.exitCode !== 0;

@@ -69,16 +69,17 @@ function environment({ env, view }: Fence): [string, string][] {
 
 /**
  * The program inside: closes what was inherited, sets the limits, joins stderr to stdout (bubblewrap's own complaints keep a stderr of their own), and gives
- * way to the shell of the script. `-p` keeps the command's BASH_ENV and functions out of this step.
+ * way to the shell of the script, once `bridge` has opened what leads out. `-p` keeps the command's BASH_ENV and functions out of this step.
  */
-export function innerCommand(script: readonly string[], bounds: Bounds): string[] {
+export function innerCommand(script: readonly string[], bounds: Bounds, bridge: readonly string[] = []): string[] {
   const setUp = [
     CLOSE_DESCRIPTORS,
     'ulimit -c 0',
     `ulimit -u ${bounds.processes}`,
     `ulimit -f ${fileKibOf(bounds.fileSizeBytes)}`,
     `ulimit -n ${OPEN_FILES} 2>/dev/null`,
+    ...(bridge.length === 0 ? [] : [`"\${@:1:${bridge.length}}" || exit 1`, `shift ${bridge.length}`]),
     'exec -a bash /bin/bash "$@" 2>&1',
   ].join('; ');
-  return ['/bin/bash', '-p', '-c', setUp, 'bash', ...script];
+  return ['/bin/bash', '-p', '-c', setUp, 'bash', ...bridge, ...script];
 }

@@ -9,6 +9,7 @@ import { type BubblewrapWords, createWords } from './bubblewrap-words.ts';
 import { type Cgroup, type CgroupHome, createCgroup } from './cgroup.ts';
 import { type Launch, runProcess } from './command-process.ts';
 import type { CommandUser } from './command-user.ts';
+import { type BridgeSetup, type Bridges, type CommandBridge, createBridges } from './egress/bridges.ts';
 import { endFence } from './end-fence.ts';
 import { launchCommand } from './launch-command.ts';
 import { watchMemory } from './memory-watch.ts';
@@ -36,6 +37,8 @@ export interface BubblewrapSetup {
   filterFile: string;
   pipes: OutputPipes;
   cgroups: CgroupHome | null;
+  /** What leads out of a fence; `perl: null` where nothing can. */
+  bridge: BridgeSetup;
 }
 
 /** The kernel takes no longer argument; such a script is read from a file. */
@@ -47,11 +50,17 @@ export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxS
   const closing = new AbortController();
   const running = new Set<Promise<CommandEnd>>();
   const adopt = adopts(setup.user) ? createAdoption(setup.user, setup.given) : null;
+  const bridges = createBridges(setup.bridge, setup.scratch.dir);
   let count = 0;
   return {
     status,
     run(command, signal) {
-      const end = runCommand(setup, command, { signal: AbortSignal.any([signal, closing.signal]), id: count++, adopt });
+      const end = runCommand(setup, command, {
+        signal: AbortSignal.any([signal, closing.signal]),
+        id: count++,
+        adopt,
+        bridges,
+      });
       running.add(end);
       void end.finally(() => running.delete(end));
       return end;
@@ -68,11 +77,12 @@ export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxS
 async function runCommand(
   setup: BubblewrapSetup,
   command: SandboxedCommand,
-  run: { signal: AbortSignal; id: number; adopt: Adoption | null },
+  run: { signal: AbortSignal; id: number; adopt: Adoption | null; bridges: Bridges },
 ): Promise<CommandEnd> {
   const failed = (detail: string): CommandEnd => ({ reason: 'failed_to_start', exitCode: null, durationMs: 0, detail });
   let cgroup: Cgroup | null = null;
   let scriptFile: string | null = null;
+  let bridge: CommandBridge | null = null;
   try {
     const refusal = refusalOf(command);
     if (refusal !== null) return failed(refusal);
@@ -82,9 +92,11 @@ async function runCommand(
     if (isLong) scriptFile = setup.scratch.file(`script-${run.id}`, command.script);
     cgroup = setup.cgroups === null ? null : createCgroup(setup.cgroups, setup.bounds);
 
+    bridge = await run.bridges.open(command);
     const home = realpathSync(command.home);
     const shown = [
       ...plan.steps,
+      ...(bridge?.steps ?? []),
       ...(scriptFile === null ? [] : [{ kind: 'read' as const, from: scriptFile, to: INNER_SCRIPT }]),
     ];
     const sources: StageSource[] = [
@@ -107,22 +119,23 @@ async function runCommand(
       steps: shown,
       home,
       emptyFile: setup.scratch.emptyFile,
-      overlays: setup.overlays,
+      overlays: { ...setup.overlays, ...bridge?.overlays },
       masked: setup.masked,
     };
     const args = [
       ...launch.args,
       ...bubblewrapArgs({
         ...fence,
-        env: command.env,
+        env: { ...command.env, ...bridge?.env },
         workdir: command.workdir,
         bounds: setup.bounds,
         locate: launch.locate,
       }),
       '--',
-      ...innerCommand(isLong ? [INNER_SCRIPT] : ['-c', command.script], setup.bounds),
+      ...innerCommand(isLong ? [INNER_SCRIPT] : ['-c', command.script], setup.bounds, bridge?.program),
     ];
     const words = createWords();
+    bridge?.attach(() => words.firstPid());
     const end = await runProcess({
       launch: fencedLaunch({
         setup,
@@ -143,6 +156,8 @@ async function runCommand(
     const exitCode = words.exitCode();
     if (cgroup?.ranOut() === true && exitCode !== 0)
       return { reason: 'killed', exitCode: null, durationMs, detail: memoryDetail(setup.bounds) };
+    if (exitCode !== null && bridge?.isReady() === false)
+      return { ...failed(`What leads out of the sandbox could not be opened: ${words.stderr().trim()}`), durationMs };
     if (exitCode !== null) return { reason: 'exited', exitCode, durationMs, detail: null };
     if (end.signal !== null)
       return {
@@ -156,6 +171,7 @@ async function runCommand(
     // The port never rejects: what cannot be planned or started did not run.
     return failed(`The sandbox could not be started: ${error instanceof Error ? error.message : String(error)}.`);
   } finally {
+    await bridge?.close();
     await cgroup?.remove();
     if (scriptFile !== null) rmSync(scriptFile, { force: true });
   }
@@ -170,8 +186,7 @@ function withoutWriting(mount: Mount): Mount {
   return mount.access === 'write' ? { ...mount, access: 'read' } : mount;
 }
 
-function refusalOf({ network, env, script }: SandboxedCommand): string | null {
-  if (network.mode === 'allow') return 'Network access by a list of hosts is not in this version: use `network: none`.';
+function refusalOf({ env, script }: SandboxedCommand): string | null {
   const bad = Object.entries(env).find(([name, value]) => name === '' || /[=\0]/.test(name) || value.includes('\0'));
   if (bad !== undefined) return `The environment variable ${JSON.stringify(bad[0])} cannot be set.`;
   return script.includes('\0') ? 'The command holds a NUL byte.' : null;

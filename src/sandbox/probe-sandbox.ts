@@ -2,7 +2,9 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import type { SandboxPolicy } from '../policy/index.ts';
 import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
 import { findCgroupHome } from './cgroup.ts';
-import { type CommandUser, commandUsers } from './command-user.ts';
+import { type CommandUser, commandUsers, findSystemProgram } from './command-user.ts';
+import { bridgeFault } from './egress/bridges.ts';
+import { PROXY_PORT } from './egress/proxy-variables.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
 import { planMounts } from './mount-plan.ts';
 import { createOutputPipes } from './output-pipes.ts';
@@ -21,8 +23,10 @@ export interface ProbeOptions {
   workdir: string;
   /** A HOME like that of the commands. */
   home: string;
-  /** The harness's own environment: PATH and HOME are read from it, nothing is passed on. */
+  /** The harness's own environment: PATH, HOME and the proxy on the way out are read from it, nothing is passed on. */
   env: Readonly<Record<string, string | undefined>>;
+  /** Whether some command is to reach more than its own fence: hosts, ports of this machine, or services. */
+  reachesOut?: boolean;
   signal: AbortSignal;
 }
 
@@ -36,15 +40,13 @@ export const NOT_INSTALLED =
  * do, and a canary outside must stay as it is. Never settles for less than the policy says; never throws for what the machine lacks.
  */
 export async function probeSandbox(options: ProbeOptions): Promise<SandboxProbe> {
-  const { mode, require: demanded, network } = options.policy;
+  const { mode, require: demanded } = options.policy;
   if (mode === 'off') return unfenced(options, { tier: 'off', reason: 'The policy says `sandbox.mode: off`.' });
   if (demanded === 'external')
     return unfenced(options, {
       tier: 'external',
       reason: 'The policy asserts a sandbox around belay (`sandbox.require: external`); none of its own is in force.',
     });
-  if (network.mode === 'allow')
-    return unavailable('Network access by a list of hosts is not in this version: set `sandbox.network: none`.');
   if (demanded === 'landlock' || demanded === 'seatbelt') {
     return unavailable(
       `The ${demanded} sandbox is not in this version: use \`sandbox.require: bubblewrap\` on Linux${demanded === 'seatbelt' ? ', or run belay in a Linux container and say `external`' : ''}.`,
@@ -78,6 +80,8 @@ async function probeBubblewrap(options: ProbeOptions): Promise<SandboxProbe> {
   );
   if (bwrap === null) return unavailable(NOT_INSTALLED);
   if (!existsSync('/bin/bash')) return unavailable('bash is not installed: commands are bash scripts, install it.');
+  const blocked = reachesOut(options) ? await bridgeFault(env) : null;
+  if (blocked !== null) return unavailable(blocked);
   const workspace = own.find(({ access }) => access === 'write') ?? own[0];
   const reasons: string[] = [];
   try {
@@ -114,7 +118,7 @@ async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before 
       describeUser(user, cgroups?.pids != null),
       ...(before === null ? [] : [`A better way failed: ${before}`]),
     ].join(' '),
-    network: 'none',
+    network: policy.network.mode === 'none' ? 'none' : `allow: ${policy.network.hosts.join(', ')}`,
     uid: user.uid,
   };
   const sandbox = createBubblewrapSandbox(
@@ -131,6 +135,7 @@ async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before 
       filterFile: scratch.file('filter', createSeccompFilter(arch)),
       pipes: createOutputPipes(scratch.dir),
       cgroups,
+      bridge: { perl: findSystemProgram('perl'), hostPorts: policy.services, env: options.env },
     },
     status,
   );
@@ -144,23 +149,28 @@ async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before 
 
 async function probe(sandbox: Sandbox, options: ProbeOptions, canary: string): Promise<string | null> {
   const chunks: Buffer[] = [];
+  const leadsOut = reachesOut(options);
   const { mounts, workdir, home, policy, signal } = options;
   const end = await sandbox.run(
     {
       script: PROBE_SCRIPT,
       workdir,
-      env: { CANARY: canary },
+      env: { CANARY: canary, ...(leadsOut ? { PROXY_PORT: String(PROXY_PORT) } : {}) },
       mounts,
       home,
-      network: { mode: 'none' },
+      network: leadsOut ? { mode: 'allow', hosts: [] } : { mode: 'none' },
       timeoutMs: PROBE_TIME_MS,
       onOutput: (chunk) => void chunks.push(chunk),
     },
     signal,
   );
   if (end.reason !== 'exited') return end.detail ?? 'The sandbox could not be set up.';
-  const fault = judgeProbe(Buffer.concat(chunks).toString('utf8'), policy);
+  const fault = judgeProbe(Buffer.concat(chunks).toString('utf8'), policy, leadsOut);
   return fault === null ? null : `bubblewrap does not hold here: ${fault}.`;
+}
+
+function reachesOut({ policy, reachesOut: asked = false }: ProbeOptions): boolean {
+  return asked || policy.network.mode === 'allow' || policy.services.length > 0;
 }
 
 function describeUser(user: CommandUser, boundsProcesses: boolean): string {

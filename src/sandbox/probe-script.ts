@@ -2,7 +2,7 @@ import { type Bounds, fileKibOf } from './bounds.ts';
 
 /**
  * What the probe runs inside: one line of facts about the fence, by shell built-ins alone, so that a probe costs no more than a command.
- * `$1` is a file outside that anyone may write if only it can be reached.
+ * `CANARY` is a file outside that anyone may write if only it can be reached.
  */
 export const PROBE_SCRIPT = `
 while read -r name value rest; do
@@ -13,17 +13,21 @@ wrote=
 for file in "$CANARY" /usr/.belay-canary /etc/.belay-canary /.belay-canary /dev/.belay-canary; do (: > "$file") 2>/dev/null && wrote="$wrote $file"; done
 [ -w /proc/sys/kernel/core_pattern ] && wrote="$wrote /proc/sys"
 outside=no; [ -e "$CANARY" ] && outside=yes
-printf 'seccomp=%s nnp=%s caps=%s links=%s outside=%s processes=%s fileKib=%s wrote=%s\\n' "$seccomp" "$nnp" "$caps" "$links" "$outside" "$(ulimit -u)" "$(ulimit -f)" "$wrote"
+bridge=none
+if [ -n "$PROXY_PORT" ]; then
+  exec 9<>"/dev/tcp/127.0.0.1/$PROXY_PORT" && printf 'GET http://belay.invalid/ HTTP/1.1\\r\\nHost: belay.invalid\\r\\n\\r\\n' >&9 && read -r _ bridge _ <&9
+fi
+printf 'seccomp=%s nnp=%s caps=%s links=%s outside=%s processes=%s fileKib=%s bridge=%s wrote=%s\\n' "$seccomp" "$nnp" "$caps" "$links" "$outside" "$(ulimit -u)" "$(ulimit -f)" "$bridge" "$wrote"
 `;
 
 /** What of the fence does not hold, in words; null when all does. */
-export function judgeProbe(output: string, promised: Bounds): string | null {
+export function judgeProbe(output: string, promised: Bounds, wantsBridge = false): string | null {
   const facts =
-    /^seccomp=(\S*) nnp=(\S*) caps=(\S*) links=(\S*) outside=(\S*) processes=(\S*) fileKib=(\S*) wrote=(.*)$/m.exec(
+    /^seccomp=(\S*) nnp=(\S*) caps=(\S*) links=(\S*) outside=(\S*) processes=(\S*) fileKib=(\S*) bridge=(\S*) wrote=(.*)$/m.exec(
       output,
     );
   if (facts === null) return `the probe's answer is not one: ${JSON.stringify(output.slice(0, 200))}`;
-  const [, seccomp, nnp, caps, links, outside, processes, fileKib, wrote] = facts;
+  const [, seccomp, nnp, caps, links, outside, processes, fileKib, bridge, wrote] = facts;
   if (wrote !== '') return `a command could write to${wrote}`;
   if (outside !== 'no') return 'a command could see files outside';
   if (seccomp !== '2') return 'the system call filter is not in force';
@@ -32,5 +36,6 @@ export function judgeProbe(output: string, promised: Bounds): string | null {
   if (links !== '0') return 'a command could see the network';
   if (!(Number(processes) <= promised.processes)) return `the number of processes is not bounded (${processes})`;
   if (!(Number(fileKib) <= fileKibOf(promised.fileSizeBytes))) return `the size of files is not bounded (${fileKib})`;
+  if (wantsBridge && bridge !== '403') return `the way to the proxy does not work (${bridge})`;
   return null;
 }

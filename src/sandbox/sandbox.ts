@@ -1,4 +1,5 @@
 import type { NetworkAccess } from '../policy/index.ts';
+import type { NetworkDecision } from './egress/decide-target.ts';
 
 /** Which mechanism is in force. `off`: none, the policy says so. `external`: the policy asserts one around belay. */
 export type SandboxTier = 'bubblewrap' | 'landlock' | 'seatbelt' | 'external' | 'off';
@@ -24,6 +25,10 @@ export interface SandboxedCommand {
   /** Host folder that is HOME inside; written by setup, copy-on-write for others is the caller's business. */
   home: string;
   network: NetworkAccess;
+  /** Told once for each host, port and answer; bounded. Called synchronously, before the end of the command. */
+  onNetwork?(decision: NetworkDecision): void;
+  /** While it runs, what it listens on is reachable from the loopback of commands that start after. */
+  serves?: boolean;
   timeoutMs: number;
   /** stdout and stderr in the order they came. Called synchronously; the sandbox stops reading while the promise is pending. */
   onOutput(chunk: Buffer): Promise<void> | void;

@@ -20,6 +20,9 @@ async function locateWorkdir(ports: ToolPorts, written: string | undefined): Pro
   return { kind: 'refused', reason: `workdir ${written}: there is no such folder`, denied: false };
 }
 
+/** Of a command's denied connections, so many are told to the model. */
+const MOST_DENIED = 5;
+
 /** Nothing here may vary between two runs of the same command: requests are compared in a replay. */
 export const shell: Tool<Input> = {
   name: 'shell',
@@ -31,9 +34,10 @@ export const shell: Tool<Input> = {
   action: (input) => ({ kind: 'command', command: input.command }),
   describe: (input) => ({ type: 'command_execution', command: input.command, exitCode: null, reason: null }),
   async execute(input, { ports, output, signal }) {
+    let denied: readonly string[] = [];
     const ended = (status: ToolOutcome['status'], exitCode: number | null, reason: string | null): ToolOutcome => ({
       status,
-      note: reason ?? `exit code ${exitCode}`,
+      note: [reason ?? `exit code ${exitCode}`, ...denied].join('\n'),
       detail: { type: 'command_execution', command: input.command, exitCode, reason },
     });
     const workdir = await locateWorkdir(ports, input.workdir);
@@ -47,10 +51,11 @@ export const shell: Tool<Input> = {
     };
     const command = { script: input.command, workdir: workdir.absolute, timeoutMs, onOutput };
     const end = await ports.runCommand(command, signal);
+    denied = (end.denied ?? []).slice(0, MOST_DENIED).map((words) => `denied by the policy: ${words}`);
     switch (end.reason) {
       case 'exited': {
         const outcome = ended(end.exitCode === 0 ? 'completed' : 'failed', end.exitCode, null);
-        return isSilent ? { ...outcome, note: `${outcome.note}, no output` } : outcome;
+        return isSilent ? { ...outcome, note: outcome.note.replace(/^exit code \d+/, '$&, no output') } : outcome;
       }
       case 'timed_out':
         return ended('timed_out', end.exitCode, `timed out after ${timeoutMs / 1000} s and was killed`);

@@ -19,7 +19,9 @@ export interface ToolPorts {
   runCommand(
     command: { script: string; workdir: string; timeoutMs: number; onOutput(chunk: Buffer): Promise<void> | void },
     signal: AbortSignal,
-  ): Promise<CommandEnd>;
+  ): Promise<
+    CommandEnd & { /** Connections that the policy did not let through, in words. */ denied?: readonly string[] }
+  >;
   /** Reads of an output that was kept; null when there is none of that id. Offsets in bytes. */
   readOutput(
     outputId: string,

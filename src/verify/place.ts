@@ -1,6 +1,6 @@
 import type { Emit, Phase } from '../events/index.ts';
 import type { EnvironmentRules, NetworkAccess } from '../policy/index.ts';
-import type { Mount, Sandbox } from '../sandbox/index.ts';
+import type { Mount, NetworkDecision, Sandbox } from '../sandbox/index.ts';
 
 /** A tree laid out for checks: the workspace itself, or a room of its own. */
 export interface Place {
@@ -23,6 +23,8 @@ export interface CheckPorts {
   environment(rules: EnvironmentRules): Readonly<Record<string, string>>;
   /** The network of checks that name none of their own. */
   network: NetworkAccess;
+  /** Tells what a check reached or did not; `told` resolves when all of it is out. */
+  watchNetwork(phase: Phase): { onNetwork(decision: NetworkDecision): void; told(): Promise<unknown> };
   /** Bytes of one check's output that are kept as evidence, half head and half tail (`limits.output_bytes`). */
   outputBytes: number;
   /** A HOME for one command: what setup left there, its writes thrown away on close. */

@@ -50,6 +50,7 @@ async function observe(check: Check, site: CheckSite, signal: AbortSignal): Prom
     redactor: ports.redactStream(),
   });
   const home = await ports.openHome();
+  const network = ports.watchNetwork(place.phase);
   let end: CommandEnd;
   try {
     end = await ports.sandbox.run(
@@ -60,6 +61,8 @@ async function observe(check: Check, site: CheckSite, signal: AbortSignal): Prom
         mounts: place.mounts,
         home: home.dir,
         network: check.network ?? ports.network,
+        // Names of hosts would tell of hidden files too.
+        ...(site.secret ? {} : { onNetwork: network.onNetwork }),
         timeoutMs: Math.min(check.timeoutMs, timeLeftMs),
         onOutput: (chunk) => capture.write(chunk),
       },
@@ -67,6 +70,7 @@ async function observe(check: Check, site: CheckSite, signal: AbortSignal): Prom
     );
   } finally {
     await home.close();
+    await network.told();
   }
   const captured = capture.end();
   const judged = await judge(check, end, { ...captured, testsBefore: site.testsBefore });

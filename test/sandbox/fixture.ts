@@ -11,8 +11,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { SandboxPolicy } from '../../src/policy/index.ts';
-import { type CommandEnd, type Mount, probeSandbox, type Sandbox, type SandboxProbe } from '../../src/sandbox/index.ts';
+import type { NetworkAccess, SandboxPolicy } from '../../src/policy/index.ts';
+import {
+  type CommandEnd,
+  type Mount,
+  type NetworkDecision,
+  probeSandbox,
+  type Sandbox,
+  type SandboxProbe,
+} from '../../src/sandbox/index.ts';
 
 export const MIB = 1024 * 1024;
 export const IS_LINUX = process.platform === 'linux';
@@ -81,6 +88,7 @@ export interface ProbeChanges {
   policy?: Partial<SandboxPolicy>;
   mounts?: readonly Mount[];
   env?: Record<string, string | undefined>;
+  reachesOut?: boolean;
 }
 
 export function probeIn(folders: Folders, changes: ProbeChanges = {}): Promise<SandboxProbe> {
@@ -90,6 +98,7 @@ export function probeIn(folders: Folders, changes: ProbeChanges = {}): Promise<S
     workdir: folders.ws,
     home: folders.home,
     env: changes.env ?? process.env,
+    reachesOut: changes.reachesOut ?? false,
     signal: new AbortController().signal,
   });
 }
@@ -102,6 +111,7 @@ export async function openIn(folders: Folders, changes: ProbeChanges = {}): Prom
 
 export interface Ran extends CommandEnd {
   output: string;
+  network: NetworkDecision[];
 }
 
 export interface RunChanges {
@@ -109,6 +119,8 @@ export interface RunChanges {
   env?: Record<string, string>;
   timeoutMs?: number;
   workdir?: string;
+  network?: NetworkAccess;
+  serves?: boolean;
   signal?: AbortSignal;
   onOutput?(chunk: Buffer): Promise<void> | void;
 }
@@ -120,6 +132,7 @@ export async function runIn(
   changes: RunChanges = {},
 ): Promise<Ran> {
   const chunks: Buffer[] = [];
+  const network: NetworkDecision[] = [];
   const end = await sandbox.run(
     {
       script,
@@ -127,13 +140,15 @@ export async function runIn(
       env: { LANG: 'C.UTF-8', ...changes.env },
       mounts: changes.mounts ?? [mountOf(folders.ws, 'write')],
       home: folders.home,
-      network: { mode: 'none' },
+      network: changes.network ?? { mode: 'none' },
+      onNetwork: (decision) => network.push(decision),
+      serves: changes.serves ?? false,
       timeoutMs: changes.timeoutMs ?? 30_000,
       onOutput: changes.onOutput ?? ((chunk) => void chunks.push(chunk)),
     },
     changes.signal ?? new AbortController().signal,
   );
-  return { ...end, output: Buffer.concat(chunks).toString('utf8') };
+  return { ...end, output: Buffer.concat(chunks).toString('utf8'), network };
 }
 
 /** A number that is a valid argument of `sleep` and that no other process has. */

@@ -45,6 +45,7 @@ function openAs(user: CommandUser, given: readonly string[] = []): Sandbox {
       filterFile: scratch.file('filter', createSeccompFilter(arch)),
       pipes: createOutputPipes(scratch.dir),
       cgroups: user.kind === 'root' ? findCgroupHome() : null,
+      bridge: { perl: null, hostPorts: [], env: {} },
     },
     { tier: 'bubblewrap', reason: '', network: 'none', uid: user.uid },
   );

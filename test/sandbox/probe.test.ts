@@ -38,13 +38,16 @@ describe('the probe', () => {
     await external.close();
   });
 
-  it('does not settle for another sandbox than the one demanded, or for less than the network asked for', async () => {
+  it('does not settle for another sandbox than the one demanded, or for another way out than it can use', async () => {
     const unavailable = (words: string) => ({ kind: 'unavailable', reason: expect.stringContaining(words) });
     expect(await probeIn(folders, { policy: { require: 'landlock' } })).toEqual(unavailable('landlock'));
     expect(await probeIn(folders, { policy: { require: 'seatbelt' } })).toEqual(unavailable('seatbelt'));
-    expect(await probeIn(folders, { policy: { network: { mode: 'allow', hosts: ['registry.example'] } } })).toEqual(
-      unavailable('network'),
-    );
+    const network = { mode: 'allow', hosts: ['registry.example'] } as const;
+    const env = { PATH, HTTPS_PROXY: 'socks5://user:word@127.0.0.1:1080' };
+    if (IS_LINUX) {
+      expect(await probeIn(folders, { policy: { network }, env })).toEqual(unavailable('a socks5 proxy for https'));
+      expect(JSON.stringify(await probeIn(folders, { policy: { network }, env }))).not.toContain('word@');
+    }
   });
 
   it.skipIf(IS_LINUX)('finds nothing on a system without bubblewrap', async () => {
@@ -52,7 +55,8 @@ describe('the probe', () => {
   });
 
   it('takes no answer for a proof that is none', () => {
-    const good = 'seccomp=2 nnp=1 caps=0000000000000000 links=0 outside=no processes=200 fileKib=1048576 wrote=\n';
+    const good =
+      'seccomp=2 nnp=1 caps=0000000000000000 links=0 outside=no processes=200 fileKib=1048576 bridge=none wrote=\n';
     const bad = [
       'bubblewrap: fine\n',
       good.replace('seccomp=2', 'seccomp=0'),
@@ -65,6 +69,8 @@ describe('the probe', () => {
       good.replace('wrote=', 'wrote= /usr/.belay-canary'),
     ];
     expect(judgeProbe(good, POLICY)).toBeNull();
+    expect(judgeProbe(good, POLICY, true)).toBe('the way to the proxy does not work (none)');
+    expect(judgeProbe(good.replace('bridge=none', 'bridge=403'), POLICY, true)).toBeNull();
     expect(bad.map((output) => judgeProbe(output, POLICY))).toEqual(bad.map(() => expect.any(String)));
   });
 });

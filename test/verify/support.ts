@@ -128,6 +128,7 @@ export function benchOf(sandbox: Sandbox, homeDir: string, more: Partial<CheckPo
     environment: (rules) => ({ ...rules.set }),
     network: { mode: 'none' },
     outputBytes: 2048,
+    watchNetwork: () => ({ onNetwork: () => undefined, told: async () => undefined }),
     async openHome() {
       const dir = path.join(homeDir, `home-${homes++}`);
       mkdirSync(dir, { recursive: true });

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+
+/** One file as a tape archive, in the ustar form. */
+function tarOf(name: string, text: string): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write('0000644\0', 100);
+  header.write('0000000\0', 108);
+  header.write('0000000\0', 116);
+  header.write(`${Buffer.byteLength(text).toString(8).padStart(11, '0')}\0`, 124);
+  header.write('00000000000\0', 136);
+  header.write('        ', 148);
+  header.write('0', 156);
+  header.write('ustar\x0000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  const body = Buffer.alloc(Math.ceil(Buffer.byteLength(text) / 512) * 512);
+  body.write(text);
+  return Buffer.concat([header, body, Buffer.alloc(1024)]);
+}
+
+export const PACKAGE = 'tiny-egress-package';
+const TARBALL = gzipSync(tarOf('package/package.json', JSON.stringify({ name: PACKAGE, version: '1.0.0' })));
+
+/** A registry of one npm package; true when the request was for it. */
+export function serveRegistry(request: IncomingMessage, answer: ServerResponse, origin: string): boolean {
+  const path = (request.url ?? '').replace(/^\/npm/, '');
+  if (path === `/${PACKAGE}`) {
+    const integrity = `sha512-${createHash('sha512').update(TARBALL).digest('base64')}`;
+    const dist = { tarball: `${origin}/npm/${PACKAGE}.tgz`, integrity };
+    const versions = { '1.0.0': { name: PACKAGE, version: '1.0.0', dist } };
+    answer.setHeader('content-type', 'application/json');
+    answer.end(JSON.stringify({ name: PACKAGE, 'dist-tags': { latest: '1.0.0' }, versions }));
+    return true;
+  }
+  if (path !== `/${PACKAGE}.tgz`) return false;
+  answer.end(TARBALL);
+  return true;
+}
+
+/** Git's own server behind `/git/`; true when the request was for it. */
+export function serveGit(request: IncomingMessage, answer: ServerResponse, root: string): boolean {
+  const url = new URL(request.url ?? '', 'http://host.invalid');
+  if (!url.pathname.startsWith('/git/')) return false;
+  const child = spawn('git', ['http-backend'], {
+    env: {
+      PATH: process.env['PATH'],
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'safe.directory',
+      GIT_CONFIG_VALUE_0: '*',
+      PATH_INFO: url.pathname.slice('/git'.length),
+      QUERY_STRING: url.search.slice(1),
+      REQUEST_METHOD: request.method,
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+    },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  request.pipe(child.stdin);
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.once('close', () => {
+    const whole = Buffer.concat(chunks);
+    const end = whole.indexOf('\r\n\r\n');
+    for (const line of whole.subarray(0, end).toString().split('\r\n')) {
+      const [name = '', value = ''] = line.split(': ');
+      if (name.toLowerCase() === 'status') answer.statusCode = Number.parseInt(value, 10);
+      else answer.setHeader(name, value);
+    }
+    answer.end(whole.subarray(end + 4));
+  });
+  return true;
+}
