@@ -116,8 +116,13 @@ export const REPORT_OPTIONS = {
   format: {
     kind: 'text',
     value: 'FORMAT',
-    choices: ['markdown', 'junit', 'sarif', 'attestation'],
+    choices: ['html', 'markdown', 'junit', 'sarif', 'attestation'],
     describe: 'what to write (default: by the name of the file, else markdown)',
+  },
+  patch: {
+    kind: 'text',
+    value: 'F',
+    describe: 'patch of the run, for the diffs of the HTML (default: where the run wrote it)',
   },
   output: { kind: 'text', value: 'FILE', describe: 'write to this file (default: stdout)', alias: 'o' },
 } as const satisfies OptionTable;

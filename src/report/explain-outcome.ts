@@ -2,7 +2,7 @@ import { type CheckResult, type Outcome, oneLine, type Result } from '../events/
 import type { ReportView } from './report-view.ts';
 
 /** Words of belay's own and, marked as such, of others: each renderer has its own way to make those harmless. */
-export type Sentence = readonly (string | { foreign: string })[];
+export type Sentence = readonly (string | { foreign: string; isName?: true })[];
 
 export interface Explanation {
   tone: 'good' | 'warning' | 'bad';
@@ -119,7 +119,7 @@ function brokenChecks({ checks }: Result): Sentence | null {
 function namesOf(checks: readonly CheckResult[]): Sentence {
   const names = checks
     .slice(0, 3)
-    .flatMap((check, i) => [...(i === 0 ? [] : [', ']), { foreign: oneLine(check.name, 60) }]);
+    .flatMap((check, i) => [...(i === 0 ? [] : [', ']), { foreign: oneLine(check.name, 60), isName: true as const }]);
   const more = checks.length > 3 ? [` and ${checks.length - 3} more`] : [];
   return [checks.length === 1 ? 'the check ' : 'the checks ', ...names, ...more];
 }

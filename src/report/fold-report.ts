@@ -80,6 +80,7 @@ function createFold() {
       inputTokens: event.usage.input_tokens,
       cachedTokens: event.usage.cached_input_tokens,
       outputTokens: event.usage.output_tokens,
+      totalTokens: event.total_usage.input_tokens + event.total_usage.output_tokens,
       totalCostUsd,
     });
     const turn = current?.kind === 'turn' && current.turn === event.turn ? current : null;

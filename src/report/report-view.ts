@@ -55,6 +55,8 @@ export interface ChartPoint {
   inputTokens: number;
   cachedTokens: number;
   outputTokens: number;
+  /** Sent and written, over the run so far. */
+  totalTokens: number;
   /** Over the run so far; null where the price is unknown. */
   totalCostUsd: number | null;
 }

@@ -43,7 +43,7 @@ function cutBlock(block: Block, maxCharacters: number): Block {
   return { ...block, text, cutCharacters: block.cutCharacters + cutCharacters };
 }
 
-/** As UTF-8 with `&`, `<` and `>` escaped. */
+/** As UTF-8 with what means something to a page escaped. */
 function bytesOf(text: string): number {
-  return Buffer.byteLength(text) + 4 * (text.match(/[&<>]/g)?.length ?? 0);
+  return Buffer.byteLength(text) + 4 * (text.match(/[&<>"']/g)?.length ?? 0);
 }

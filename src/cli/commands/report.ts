@@ -1,11 +1,14 @@
-import { writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { oneLine, readEvents } from '../../events/index.ts';
 import {
+  attachPatch,
   foldReport,
   type ReportView,
   renderAttestation,
+  renderHtml,
   renderJunit,
   renderMarkdown,
   renderSarif,
@@ -18,6 +21,7 @@ import { textOf } from '../read-options.ts';
 import { requireReadable } from './audit.ts';
 
 const RENDERERS = {
+  html: renderHtml,
   markdown: (view: ReportView) => renderMarkdown(view),
   junit: renderJunit,
   sarif: renderSarif,
@@ -26,6 +30,7 @@ const RENDERERS = {
 type Format = keyof typeof RENDERERS;
 
 const BY_EXTENSION: readonly (readonly [string, Format])[] = [
+  ['.html', 'html'],
   ['.md', 'markdown'],
   ['.xml', 'junit'],
   ['.sarif', 'sarif'],
@@ -63,11 +68,44 @@ export const reportRun: Handler = async (invocation) => {
       io.stderr,
       `belay: ${oneLine(source)}:${fault.line}: the log is broken: ${oneLine(fault.reason)}; the report says so\n`,
     );
-  const text = RENDERERS[format](view);
+  const text = RENDERERS[format](format === 'html' ? await withPatch(view, invocation) : view);
   if (path === null) await print(io.stdout, text);
   else await writeFile(path, text);
   return 0;
 };
+
+/** Patches are bounded by the policy; whatever a log names may be anything. */
+const MAX_PATCH_BYTES = 16_777_216;
+
+/** The diff, from `--patch` or from where the log says that it was written, if it is still there and the same. */
+async function withPatch(view: ReportView, { io, options }: Invocation): Promise<ReportView> {
+  const given = textOf(options, 'patch');
+  const path = given ?? view.result?.changes.patch ?? null;
+  if (path === null) return view;
+  const bytes = await readPatch(resolve(io.cwd(), path));
+  if (bytes === null && given !== null)
+    throw new UsageError(`--patch: cannot read ${oneLine(given)} as a patch of at most 16 MiB`);
+  const shown = bytes === null ? view : attachPatch(view, bytes);
+  if (given !== null && shown.patch === null)
+    throw new UsageError(`--patch: ${oneLine(given)} is not the patch of this run`);
+  return shown;
+}
+
+/** Only regular files: a pipe would wait, and a device has no end. */
+async function readPatch(path: string): Promise<Buffer | null> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const facts = await file.stat();
+      return facts.isFile() && facts.size <= MAX_PATCH_BYTES ? await file.readFile() : null;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+}
 
 function formatOf(given: string | null, file: string | null): Format {
   const named = Object.keys(RENDERERS).find((name): name is Format => name === given);
