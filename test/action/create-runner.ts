@@ -17,13 +17,20 @@ export interface TestRunner extends Runner {
 }
 
 /** A runner with the demo repository checked out, a recorded agent beside it, and a store for artifacts. */
-export function createRunner({ uid = null }: { uid?: number | null } = {}): TestRunner {
+export function createRunner({
+  uid = null,
+  files = {},
+}: {
+  uid?: number | null;
+  files?: Readonly<Record<string, string>>;
+} = {}): TestRunner {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'belay-runner-')));
   const [workspace, temp, home] = ['work', 'temp', 'home'].map((name) => join(root, name));
   if (workspace === undefined || temp === undefined || home === undefined) throw new Error('no folders');
   for (const dir of [workspace, temp, home]) mkdirSync(dir);
   cpSync(join(ROOT, 'examples/demo/input'), workspace, { recursive: true });
   cpSync(join(ROOT, 'examples/demo/belay.yml'), join(workspace, 'belay.yml'));
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(workspace, path), text);
   const artifacts = new Map<string, string[]>();
   const runner: TestRunner = {
     root,
