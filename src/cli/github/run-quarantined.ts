@@ -7,7 +7,11 @@ export interface QuarantinedCommand {
   file: string;
   args: readonly string[];
   env: NodeJS.ProcessEnv;
-  io: Pick<NodeJS.Process, 'stdout' | 'on' | 'off'>;
+  io: {
+    stdout: NodeJS.WritableStream;
+    on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
+    off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
+  };
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
