@@ -1,6 +1,7 @@
 import { oneLine } from '../events/index.ts';
-import type { Message, ToolResultPart } from '../model/index.ts';
+import type { AnswerPart, Message, ToolCallPart, ToolResultPart } from '../model/index.ts';
 import { boundText } from './head-tail.ts';
+import { renderInput } from './render-input.ts';
 
 const INPUT_CHARACTERS = 160;
 const OUTCOME_CHARACTERS = 100;
@@ -16,10 +17,9 @@ export function renderHistory(messages: readonly Message[], resultBytes: number)
         return message.results.map(
           ({ name, text, isError }) => `## result of ${name}${isError ? ' (error)' : ''}\n${bound(text)}`,
         );
-      return message.parts.flatMap((part) => {
-        if (part.type === 'tool_call') return [`## call of ${part.name}\n${bound(part.input)}`];
-        return part.type === 'text' && part.text.trim() !== '' ? [`## agent\n${part.text}`] : [];
-      });
+      const said = textOf(message.parts);
+      const calls = callsOf(message.parts).map(({ name, input }) => `## call of ${name}\n${bound(renderInput(input))}`);
+      return [...(said === '' ? [] : [`## agent\n${said}`]), ...calls];
     })
     .join('\n\n');
 }
@@ -34,17 +34,26 @@ export function renderDigest(messages: readonly Message[]): string {
   return messages
     .flatMap((message): string[] => {
       if (message.role !== 'assistant') return [];
-      return message.parts.flatMap((part) => {
-        if (part.type === 'tool_call')
-          return [
-            `- ${oneLine(part.name, 64)} ${oneLine(part.input, INPUT_CHARACTERS)}${renderOutcome(results.get(part.id))}`,
-          ];
-        return part.type === 'text' && part.text.trim() !== ''
-          ? [`- said: ${oneLine(part.text, TEXT_CHARACTERS)}`]
-          : [];
-      });
+      const said = textOf(message.parts);
+      const calls = callsOf(message.parts).map(
+        ({ id, name, input }) =>
+          `- ${oneLine(name, 64)} ${oneLine(renderInput(input), INPUT_CHARACTERS)}${renderOutcome(results.get(id))}`,
+      );
+      return [...(said === '' ? [] : [`- said: ${oneLine(said, TEXT_CHARACTERS)}`]), ...calls];
     })
     .join('\n');
+}
+
+/** In the order of a recording: what was said, then the calls. */
+function textOf(parts: readonly AnswerPart[]): string {
+  return parts
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('')
+    .trim();
+}
+
+function callsOf(parts: readonly AnswerPart[]): ToolCallPart[] {
+  return parts.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
 }
 
 function renderOutcome(result: ToolResultPart | undefined): string {

@@ -4,7 +4,7 @@ import type { Budget } from './budget.ts';
 import type { LoopEnd, LoopPorts } from './ports.ts';
 
 export interface AskSite {
-  ports: LoopPorts;
+  ports: Pick<LoopPorts, 'model' | 'transcript' | 'emit' | 'now' | 'requestDigest'>;
   budget: Budget;
   signal: AbortSignal;
   /** How the loop ends when the signal has aborted. */

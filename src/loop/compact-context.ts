@@ -11,9 +11,11 @@ import {
 import type { Compaction } from '../thread/index.ts';
 import { type AskSite, askModel } from './ask-model.ts';
 import { keepTexts } from './keep-texts.ts';
-import type { LoopEnd } from './ports.ts';
+import type { LoopEnd, LoopPorts } from './ports.ts';
 
 export interface CompactSite extends AskSite {
+  ports: AskSite['ports'] &
+    Pick<LoopPorts, 'openOutput' | 'redactStream' | 'elapsedMs'> & { toolPorts: { workspace: string } };
   attempt: number;
   /** Tree of the last snapshot. */
   tree: string | null;

@@ -1,6 +1,6 @@
 import type { Denial, FileChange } from '../events/index.ts';
 import type { Answer, ToolCallPart, ToolResultPart } from '../model/index.ts';
-import { type Asked, type AskSite, askModel } from './ask-model.ts';
+import { type Asked, askModel } from './ask-model.ts';
 import { type Budget, createBudget } from './budget.ts';
 import { declineCall } from './call-tool.ts';
 import { compactContext } from './compact-context.ts';
@@ -47,7 +47,7 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
   /** Results that wait for the answer to the `finish` beside them. */
   let held: { results: ToolResultPart[]; callId: string } | null = null;
 
-  const site: AskSite = { ports, budget, signal, stopped };
+  const site = { ports, budget, signal, stopped };
 
   function stopped(): LoopEnd {
     if (signals.interrupt.aborted) return { kind: 'interrupted' };
