@@ -31,7 +31,7 @@ export const sandboxSection = section({
   readable: list(pattern('an absolute path or one that starts with ~/', /^(?:\/|~(?:\/|$))/), 'paths')
     .optional()
     .describe(
-      'Paths outside the repository that may be read too. Absent or empty: the system alone. Filled: these too.',
+      'Paths outside the repository that may be read too; `~/x` is found in the private HOME as well. Absent or empty: the system alone. Filled: these too.',
     ),
   services: list(hostAndPort, 'host:port')
     .optional()

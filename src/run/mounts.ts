@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { createMatcher, type Policy } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
 import type { Cover } from '../workspace/index.ts';
+import { readablePath } from './homes.ts';
 
 /** Most mounts of one command: what bubblewrap takes for them grows with their square (400: some 2 s on a loaded machine). Protected files beyond it are still judged on the final tree; hidden ones have to fit. */
 const MOST_MOUNTS = 400;
@@ -77,10 +77,9 @@ function inside(parent: string, path: string): boolean {
 
 function readableMounts(policy: Policy): Mount[] {
   return policy.sandbox.readable.map((entry): Mount => {
-    const path = entry === '~' || entry.startsWith('~/') ? join(homedir(), entry.slice(1)) : entry;
+    const path = readablePath(entry);
     try {
-      const real = realpathSync(path);
-      return { from: real, to: path, access: 'read' };
+      return { from: realpathSync(path), to: path, access: 'read' };
     } catch (error) {
       throw new UsageError(`sandbox.readable: ${entry} does not exist`, { cause: error });
     }

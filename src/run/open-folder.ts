@@ -98,7 +98,7 @@ export async function openFolder({ request, thread, location, closers }: FolderS
     gitCovers: [],
     ownFiles: ownFiles.filter((file) => isBelow(root, file)),
   };
-  return { location, mounts, ownFiles, homes: await createHomes(scratch), scratch };
+  return { location, mounts, ownFiles, homes: await createHomes(scratch, policy.sandbox.readable), scratch };
 }
 
 export async function openTree(opened: OpenedFolder, { request, thread, closers }: OpenSite): Promise<OpenedTree> {
