@@ -93,14 +93,22 @@ export const REPLAY_OPTIONS = {
   events: STREAMS.events,
 } as const satisfies OptionTable;
 export const THREAD_OPTIONS = {
-  workspace: { kind: 'text', value: 'DIR', describe: 'list: threads of this folder; fork: the folder to work in' },
+  workspace: {
+    kind: 'text',
+    value: 'DIR',
+    describe: 'list: threads of this folder; fork, import: the folder to work in',
+  },
   'to-turn': { kind: 'text', value: 'N', describe: 'rollback: the turn to go to (0 or base: the start; final)' },
   undo: { kind: 'flag', describe: 'rollback: take the last rollback back' },
   force: { kind: 'flag', describe: 'rollback: also where the workspace has changes that no turn made' },
   'from-turn': { kind: 'text', value: 'N', describe: 'fork: the last turn that the new thread takes over' },
   goal: { kind: 'text', value: 'TEXT', describe: 'fork: a goal instead of the first one' },
   'older-than': { kind: 'text', value: 'D', describe: 'prune: threads created longer ago, such as 30d' },
-  'max-size': { kind: 'text', value: 'SIZE', describe: 'prune: the oldest, until the others fit, such as 2GiB' },
+  'max-size': {
+    kind: 'text',
+    value: 'SIZE',
+    describe: 'prune: the oldest go until the others fit, such as 2GiB; import: most bytes taken',
+  },
   'dry-run': { kind: 'flag', describe: 'prune: say what would go' },
   json: { kind: 'flag', describe: 'print JSON' },
 } as const satisfies OptionTable;

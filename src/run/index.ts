@@ -2,6 +2,7 @@
 export { createEventChannel, type EventChannel } from './event-channel.ts';
 export { refuseRun } from './execute.ts';
 export { type LostRun, lostResult } from './lost-result.ts';
+export { type ExportRequest, exportThread, type ImportRequest, importThread } from './move-thread.ts';
 export { findPlace, type Place, type PlacedTree, parsePlace } from './place-in-thread.ts';
 export type { OutputFiles, OutputSchema, RunRequest, RunSinks } from './request.ts';
 export { type RollbackRequest, type RolledBack, rollbackThread } from './rollback-thread.ts';

@@ -1,6 +1,6 @@
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { createRedactor, systemClock } from '../events/index.ts';
-import { lockWorkspace, openThread, readTimeline, resumeThread, type Timeline } from '../thread/index.ts';
+import { lockWorkspace, openThread, readTimeline, resumeThread, type Timeline, treesOf } from '../thread/index.ts';
 import { type Location, locateRepository, openWorkspace, type TreeId } from '../workspace/index.ts';
 import { findPlace, type Place } from './place-in-thread.ts';
 
@@ -44,7 +44,7 @@ export async function rollbackThread(request: RollbackRequest): Promise<RolledBa
     const before = await workspace.snapshot();
     const base = workspace.base.tree;
     const target = request.to === 'undo' ? findUndone(timeline, threadId) : findPlace(request.to, { timeline, base });
-    if (!request.force && !knownTrees(timeline, base).has(before)) {
+    if (!request.force && before !== base && !treesOf(timeline).has(before)) {
       const changes = await workspace.changedPaths(findPlace({ kind: 'final' }, { timeline, base }).tree, before);
       throw new UsageError(
         `the workspace holds changes that no turn of the thread made (${listOf(changes.map((change) => change.path))}); --force puts it back all the same, and --undo brings them back`,
@@ -75,16 +75,6 @@ function findUndone({ rollbacks }: Timeline, id: string): { turn: number; tree: 
   const last = rollbacks.at(-1);
   if (last === undefined) throw new UsageError(`thread ${id} was never rolled back`, { code: 'no_turn' });
   return { turn: last.fromTurn, tree: last.before };
-}
-
-/** What the workspace may be without anything being lost: trees that the log names. */
-function knownTrees({ turns, runs, rollbacks }: Timeline, base: TreeId): Set<TreeId | null> {
-  const named = [
-    ...[...turns.values()].map((turn) => turn.tree),
-    ...runs.map((run) => run.finalTree),
-    ...rollbacks.flatMap((rollback) => [rollback.tree, rollback.before]),
-  ];
-  return new Set([base, ...named]);
 }
 
 const MOST_LISTED = 5;

@@ -8,6 +8,7 @@ export { acquireLock, type LockHolder, type LockOutcome } from './lock.ts';
 export type { NoteLine } from './note-log.ts';
 export { openThread, resumeThread, type StoredThread } from './open-thread.ts';
 export type { OutputRange } from './output-store.ts';
+export { type PackedSnapshots, packThread } from './pack-thread.ts';
 export { type Pruned, type PruneRules, pruneThreads } from './prune-threads.ts';
 export { stateFolder } from './state-folder.ts';
 export type { OutputRecord, OutputWriter, Thread } from './thread.ts';
@@ -20,5 +21,7 @@ export {
   type TimelineRun,
   type TimelineTurn,
   treeAfter,
+  treesOf,
 } from './timeline.ts';
+export { type UnpackOptions, unpackThread } from './unpack-thread.ts';
 export { lockWorkspace } from './workspace-lock.ts';

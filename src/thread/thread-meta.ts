@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { oneLine } from '../events/index.ts';
 
-const META_FILE = 'meta.json';
+export const META_FILE = 'meta.json';
 /** Of a thread's folder; a change that this version could not read gets the next number. */
 const FORMAT = 1;
 
@@ -35,12 +35,20 @@ const AnyMeta = z.object({ format: z.int().min(1), belay_version: z.string().max
 /** `missing`: no thread there; else, for what this version does not read, words for its user. */
 export async function readMeta(dir: string): Promise<ThreadMeta | 'missing' | { unreadable: string }> {
   try {
-    const value: unknown = JSON.parse(await readFile(join(dir, META_FILE), 'utf8'));
+    return parseMeta(await readFile(join(dir, META_FILE), 'utf8'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return 'missing';
+    throw error;
+  }
+}
+
+export function parseMeta(text: string): ThreadMeta | { unreadable: string } {
+  try {
+    const value: unknown = JSON.parse(text);
     return ThreadMeta.safeParse(value).data ?? { unreadable: describe(value) };
   } catch (error) {
     if (error instanceof SyntaxError) return { unreadable: `its ${META_FILE} is not JSON` };
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return 'missing';
     throw error;
   }
 }

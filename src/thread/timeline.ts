@@ -74,6 +74,16 @@ export function treeAfter(timeline: Pick<Timeline, 'turns'>, turn: number): stri
   return null;
 }
 
+/** Every tree that the log names. */
+export function treesOf({ turns, runs, rollbacks }: Pick<Timeline, 'turns' | 'runs' | 'rollbacks'>): Set<string> {
+  const named = [
+    ...[...turns.values()].map((turn) => turn.tree),
+    ...runs.map((run) => run.finalTree),
+    ...rollbacks.flatMap((rollback) => [rollback.tree, rollback.before]),
+  ];
+  return new Set(named.filter((tree) => tree !== null));
+}
+
 /** The last rollback counts, of those made while the turn before was the last one. */
 function parentOf(turn: number, rollbacks: readonly RollbackNote[]): number {
   return rollbacks.findLast((rollback) => rollback.lastTurn === turn - 1)?.toTurn ?? turn - 1;

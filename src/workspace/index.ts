@@ -15,6 +15,7 @@ export {
   type ScopeViolation,
   touchedTests,
 } from './scope.ts';
+export { packSnapshots, unpackSnapshots } from './snapshot-pack.ts';
 export { openSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
 export { openTreeSource, type TreeSource } from './tree-source.ts';
 export type { BaseState, TreeChange, TreeId, Workspace } from './workspace.ts';

@@ -20,7 +20,8 @@ export interface StartFacts {
   modes: Readonly<Record<string, number>>;
 }
 
-const fileOf = (storeDir: string): string => join(storeDir, 'store.git', 'start.json');
+export const START_FILE = 'start.json';
+const fileOf = (storeDir: string): string => join(storeDir, 'store.git', START_FILE);
 
 export const writeStartFacts = async (storeDir: string, facts: StartFacts): Promise<void> => {
   const path = fileOf(storeDir);
@@ -29,7 +30,9 @@ export const writeStartFacts = async (storeDir: string, facts: StartFacts): Prom
 };
 
 export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
-  const paths = z.array(z.string());
+  // The file may come from another machine: no path of it leads out of the workspace, or into its git folder.
+  const path = z.string().refine(isInnerPath);
+  const paths = z.array(path);
   const schema = z.strictObject({
     base: z.strictObject({ commit: z.string().nullable(), dirty: z.boolean(), git: z.boolean(), tree: z.string() }),
     nested: paths,
@@ -37,7 +40,7 @@ export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
     pinned: paths,
     absent: paths,
     emptyFolders: paths,
-    modes: z.record(z.string(), z.int().min(0).max(0o7777)),
+    modes: z.record(path, z.int().min(0).max(0o7777)),
   });
   try {
     return schema.parse(JSON.parse(await readFile(fileOf(storeDir), 'utf8')));
@@ -46,6 +49,12 @@ export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
     throw new UsageError(`${storeDir} holds no snapshots of a run`, { code: 'no_snapshots', cause: error });
   }
 };
+
+/** Relative, and of plain parts. */
+const isInnerPath = (path: string): boolean =>
+  path === '' ||
+  (!path.includes('\0') &&
+    path.split('/').every((part) => !['', '.', '..'].includes(part) && part.toLowerCase() !== '.git'));
 
 const MAX_MODES = 20_000;
 const PERMISSIONS = 0o777;

@@ -53,11 +53,11 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: 'thread <action> [thread] [range]',
-    describe: 'the timeline: list, show, diff, rollback, fork, prune',
+    describe: 'the timeline: list, show, diff, rollback, fork, export, import, prune',
     positionals: {
-      action: { describe: 'list | show | diff | rollback | fork | prune' },
-      thread: { describe: 'id of the thread' },
-      range: { describe: 'A..B of diff: base, a turn or final (default: base..final)' },
+      action: { describe: 'list | show | diff | rollback | fork | export | import | prune' },
+      thread: { describe: 'id of the thread (import: the file)' },
+      range: { describe: 'diff: A..B, each base, a turn or final (default: base..final); export: the file' },
     },
     options: THREAD_OPTIONS,
     load: async () => (await import('./thread.ts')).threadAction,

@@ -36,6 +36,16 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     options: ['from-turn', 'goal', 'workspace', 'json'],
     load: async () => (await import('./thread/fork-action.ts')).forkAction,
   },
+  export: {
+    words: ['THREAD', 'FILE'],
+    options: [],
+    load: async () => (await import('./thread/export-action.ts')).exportAction,
+  },
+  import: {
+    words: ['FILE'],
+    options: ['workspace', 'max-size'],
+    load: async () => (await import('./thread/import-action.ts')).importAction,
+  },
   prune: {
     words: [],
     options: ['older-than', 'max-size', 'dry-run', 'json'],

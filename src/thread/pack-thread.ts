@@ -1,0 +1,49 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER } from './disk-thread.ts';
+import type { StoredThread } from './open-thread.ts';
+import { orNull } from './or-null.ts';
+import { FILE_FORMAT, type FileEntry, isEntryName, SNAPSHOT_ENTRIES, writeThreadFile } from './thread-file.ts';
+import { META_FILE } from './thread-meta.ts';
+
+export interface PackedSnapshots {
+  pack: string;
+  start: string;
+  attributes: string;
+}
+
+/** Writes a thread and its snapshots as one file. Nobody may be writing the thread. */
+export async function packThread(
+  { dir, id, meta }: Pick<StoredThread, 'dir' | 'id' | 'meta'>,
+  options: { file: string; version: string; snapshots: PackedSnapshots | null },
+): Promise<void> {
+  const { snapshots } = options;
+  const log = [META_FILE, EVENTS_FILE, NOTES_FILE].map((name) => ({ name, path: join(dir, name) }));
+  const entries: FileEntry[] = [
+    ...log,
+    ...(await filesOf(dir, OUTPUTS_FOLDER)),
+    ...(await filesOf(dir, ARTIFACTS_FOLDER)),
+    ...(snapshots === null
+      ? []
+      : [
+          { name: SNAPSHOT_ENTRIES.start, path: snapshots.start },
+          { name: SNAPSHOT_ENTRIES.attributes, path: snapshots.attributes },
+          { name: SNAPSHOT_ENTRIES.pack, path: snapshots.pack },
+        ]),
+  ];
+  const header = {
+    belay_thread_file: FILE_FORMAT,
+    belay_version: meta.belay_version ?? options.version,
+    thread_id: id,
+  };
+  await writeThreadFile(options.file, header, entries);
+}
+
+async function filesOf(dir: string, folder: string): Promise<FileEntry[]> {
+  const entries = (await orNull(readdir(join(dir, folder), { withFileTypes: true }))) ?? [];
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => ({ name: `${folder}/${entry.name}`, path: join(dir, folder, entry.name) }))
+    .filter((entry) => isEntryName(entry.name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UsageError } from '../errors.ts';
+import { FIRST_PREV, readEvents } from '../events/index.ts';
+import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER } from './disk-thread.ts';
+import { readNoteFile } from './note-log.ts';
+import { orNull } from './or-null.ts';
+import type { PackedSnapshots } from './pack-thread.ts';
+import { readThreadFile } from './read-thread-file.ts';
+import { isThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
+import { SNAPSHOT_ENTRIES } from './thread-file.ts';
+import { META_FILE, parseMeta, type ThreadMeta, writeMeta } from './thread-meta.ts';
+import { readTimeline, treesOf } from './timeline.ts';
+
+export interface UnpackOptions {
+  stateDir: string;
+  file: string;
+  /** Real path of the folder that the thread is to work in. */
+  workspace: string;
+  /** Of all entries together. */
+  maxBytes: number;
+  /** Makes the snapshots; called when the log has been checked. `trees`: those that it names. */
+  takeSnapshots(dir: string, files: PackedSnapshots, trees: readonly string[]): Promise<void>;
+}
+
+const SNAPSHOTS_FOLDER = 'snapshots';
+/** The entry of that name, until all is checked: a folder without its `meta.json` is no thread. */
+const META_DRAFT = 'incoming.json';
+
+/** Reads a thread from a file of unknown origin, checks all of it, and keeps it under its own id. Throws UsageError, and then keeps nothing. */
+export async function unpackThread(options: UnpackOptions): Promise<ThreadMeta> {
+  const { stateDir, file, workspace } = options;
+  await openStateFolder(stateDir, workspace);
+  const made: string[] = [];
+  try {
+    const header = await readThreadFile({
+      path: file,
+      maxBytes: options.maxBytes,
+      async place({ thread_id: id }) {
+        const dir = join(threadsFolder(stateDir), isThreadId(id) ? id : refuseName(file, id));
+        await makeFolder(dir, id);
+        made.push(dir);
+        for (const folder of [OUTPUTS_FOLDER, ARTIFACTS_FOLDER, SNAPSHOTS_FOLDER])
+          await mkdir(join(dir, folder), { mode: 0o700 });
+        return (name) => join(dir, name === META_FILE ? META_DRAFT : name);
+      },
+    });
+    const meta = await settle(join(threadsFolder(stateDir), header.thread_id), header.thread_id, options);
+    made.pop();
+    return meta;
+  } catch (error) {
+    throw error instanceof UsageError ? error : unusable(stateDir, error);
+  } finally {
+    for (const dir of made) await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function refuseName(file: string, id: string): never {
+  throw new UsageError(`${file}: ${JSON.stringify(id)} is no name for a thread`, { code: 'thread_file' });
+}
+
+async function makeFolder(dir: string, id: string): Promise<void> {
+  try {
+    await mkdir(dir, { mode: 0o700 });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    throw new UsageError(`thread ${id} is here already (or is being imported); belay thread show ${id}`, {
+      code: 'thread_exists',
+      cause: error,
+    });
+  }
+}
+
+async function settle(dir: string, id: string, { file, workspace, takeSnapshots }: UnpackOptions): Promise<ThreadMeta> {
+  const refuse = (why: string): never => {
+    throw new UsageError(`${file} is no thread that can be imported: ${why}`, { code: 'thread_file' });
+  };
+  const found = parseMeta((await orNull(readFile(join(dir, META_DRAFT), 'utf8'))) ?? '');
+  if ('unreadable' in found) return refuse(found.unreadable);
+  if (found.thread_id !== id) return refuse(`its ${META_FILE} names another thread`);
+  const fault = await findFault(dir);
+  if (fault !== null) return refuse(fault);
+  const readings = {
+    readEvents: () => readEvents(join(dir, EVENTS_FILE)),
+    readNotes: () => readNoteFile(join(dir, NOTES_FILE)),
+  };
+  const trees = [...treesOf(await readTimeline(readings))];
+  const files = {
+    pack: join(dir, SNAPSHOT_ENTRIES.pack),
+    start: join(dir, SNAPSHOT_ENTRIES.start),
+    attributes: join(dir, SNAPSHOT_ENTRIES.attributes),
+  };
+  const has = await Promise.all(Object.values(files).map((path) => orNull(stat(path))));
+  const isWhole = !has.includes(null);
+  if (!isWhole && (trees.length > 0 || has.some((one) => one !== null))) return refuse('its snapshots are not whole');
+  if (isWhole) await takeSnapshots(dir, files, trees);
+  await rm(join(dir, SNAPSHOTS_FOLDER), { recursive: true, force: true });
+  await unlink(join(dir, META_DRAFT));
+  const meta = { ...found, workspace };
+  await writeMeta(dir, meta);
+  return meta;
+}
+
+/** What is wrong with the log, or null. */
+async function findFault(dir: string): Promise<string | null> {
+  for (const name of [EVENTS_FILE, NOTES_FILE])
+    if ((await orNull(stat(join(dir, name)))) === null) return `it lacks ${name}`;
+  let prev = FIRST_PREV;
+  let seq = 0;
+  for await (const line of readEvents(join(dir, EVENTS_FILE))) {
+    if (line.kind === 'fault') return `${EVENTS_FILE}, line ${line.lineNumber}: ${line.message}`;
+    const { event } = line;
+    // A run begins a chain of its own.
+    if (event.seq === 0 && event.type === 'run.started') [prev, seq] = [FIRST_PREV, 0];
+    if (event.prev !== prev || event.seq !== seq)
+      return `${EVENTS_FILE}, line ${line.lineNumber} does not follow the one before`;
+    prev = createHash('sha256').update(line.line).digest('hex');
+    seq += 1;
+  }
+  for await (const line of readNoteFile(join(dir, NOTES_FILE)))
+    if (line.kind === 'fault') return `${NOTES_FILE}, line ${line.lineNumber}: ${line.reason}`;
+  return null;
+}
