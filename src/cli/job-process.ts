@@ -1,5 +1,5 @@
 import { FromJob, type JobOrder, serveJob, ToJob } from '../batch/index.ts';
-import { createStreamSink, type Interruption } from '../events/index.ts';
+import { createStreamSink, type Interruption, oneLine, openTraceSink } from '../events/index.ts';
 import type { RunHandle } from '../run/index.ts';
 import { loadOutputSchema } from './load-output-schema.ts';
 
@@ -22,10 +22,13 @@ export async function runJobProcess(process: NodeJS.Process, version: string): P
       else resolve(message.order);
     });
   });
+  const traces = await openTraceSink(process.env, {
+    onProblem: (message) => void process.stderr.write(`belay: ${oneLine(message)}\n`),
+  });
   const served = await serveJob(order, {
     version,
     environment: process.env,
-    sinks: { main: createStreamSink(process.stdout, 'stdout'), others: [] },
+    sinks: { main: createStreamSink(process.stdout, 'stdout'), others: traces === null ? [] : [traces] },
     outputSchema: order.outputSchema === null ? null : await loadOutputSchema(order.outputSchema),
     onSetupKept: () => void process.send?.(FromJob.parse({ kind: 'setup_kept' })),
   });

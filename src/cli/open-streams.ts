@@ -8,6 +8,8 @@ import {
   createStreamWriter,
   createTextSink,
   type EventSink,
+  oneLine,
+  openTraceSink,
   systemClock,
 } from '../events/index.ts';
 import type { RunSinks } from '../run/index.ts';
@@ -31,6 +33,10 @@ export async function openStreams(options: GivenOptions, io: Io): Promise<RunSin
   if (status !== null) others.push(status);
   else if (format === 'jsonl')
     others.push(createProgressLines({ write: (text) => stderr.write(text), clock: systemClock }));
+  const traces = await openTraceSink(io.env, {
+    onProblem: (message) => void stderr.write(`belay: ${oneLine(message)}\n`).catch(() => undefined),
+  });
+  if (traces !== null) others.push(traces);
   return { main: mainSink(format, io, status), others };
 }
 
