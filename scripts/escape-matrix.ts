@@ -18,10 +18,12 @@ export function renderEscapeMatrix(): string {
     return `[${notes.indexOf(why) + 1}]`;
   };
   const sections = Object.entries(ATTEMPTS).map(([aim, attempts]) => {
-    const rows = attempts.map(
-      (attempt) => `| ${[attempt.id, attempt.deed, unfenced(attempt, noteOf), 'held'].join(' | ')} |`,
-    );
-    return [`**${aim}**`, '', '| id | deed | no fence | bubblewrap |', '|---|---|---|---|', ...rows, ''].join('\n');
+    const rows = attempts.map((attempt) => {
+      const cells = [attempt.id, attempt.deed, unfenced(attempt, noteOf), 'held', underLandlock(attempt, noteOf)];
+      return `| ${cells.join(' | ')} |`;
+    });
+    const head = '| id | deed | no fence | bubblewrap | landlock |';
+    return [`**${aim}**`, '', head, '|---|---|---|---|---|', ...rows, ''].join('\n');
   });
   const baits = [
     '**bait for git outside** (whatever the fence: belay keeps its own git from running it)',
@@ -37,6 +39,12 @@ export function renderEscapeMatrix(): string {
 function unfenced({ control }: Attempt, noteOf: (why: string) => string): string {
   if (control === 'anyone') return 'works';
   return control === 'root' ? 'works for root' : `not shown ${noteOf(control.none)}`;
+}
+
+function underLandlock({ open }: Attempt, noteOf: (why: string) => string): string {
+  if (open === undefined) return 'held';
+  const { for: whom, why } = open.landlock;
+  return `${whom === 'everyone' ? 'works' : 'works where belay is not root'} ${noteOf(why)}`;
 }
 
 /** `docs/sandbox.md` as it is and as it should be. */

@@ -29,7 +29,7 @@ export interface StagedUser extends Identity {
   release(): void;
 }
 
-interface Identity {
+export interface Identity {
   uid: number;
   gid: number;
 }
@@ -42,7 +42,7 @@ export async function* commandUsers(workspace: string, bwrap: string): AsyncGene
     return;
   }
   const owner = statSync(workspace);
-  const identity = owner.uid === 0 ? spareIdentity() : { uid: owner.uid, gid: owner.gid === 0 ? owner.uid : owner.gid };
+  const identity = standInFor(owner);
   const perl = findSystemProgram('perl');
   const stage = chooseStage([bwrap]);
   if (identity !== null && perl !== null && stage !== null) {
@@ -58,6 +58,11 @@ export async function* commandUsers(workspace: string, bwrap: string): AsyncGene
   if (identity !== null && setpriv !== null && owner.uid !== 0)
     yield { kind: 'setpriv', ...identity, program: setpriv };
   yield { kind: 'root', uid: 0, gid: 0 };
+}
+
+/** Whom root's commands run as in a workspace: its owner, or a spare id where that is root; null where there is none. */
+export function standInFor(owner: Identity): Identity | null {
+  return owner.uid === 0 ? spareIdentity() : { uid: owner.uid, gid: owner.gid === 0 ? owner.uid : owner.gid };
 }
 
 export function findSystemProgram(name: string): string | null {

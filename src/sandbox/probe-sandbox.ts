@@ -8,8 +8,10 @@ import { PROXY_PORT } from './egress/proxy-variables.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
 import { planMounts } from './mount-plan.ts';
 import { createOutputPipes } from './output-pipes.ts';
+import { probeLandlock } from './probe-landlock.ts';
 import { judgeProbe, PROBE_SCRIPT } from './probe-script.ts';
 import { findRootOnly } from './root-only.ts';
+import { runProbe } from './run-probe.ts';
 import type { Mount, Sandbox, SandboxProbe, SandboxStatus } from './sandbox.ts';
 import { accountOverlays, createScratch } from './scratch.ts';
 import { createSeccompFilter, type FilterArch, isFilterArch } from './seccomp-filter.ts';
@@ -30,8 +32,6 @@ export interface ProbeOptions {
   signal: AbortSignal;
 }
 
-const PROBE_TIME_MS = 10_000;
-
 export const NOT_INSTALLED =
   'bubblewrap is not installed: install it (`sudo apt-get install -y bubblewrap`, `dnf install bubblewrap`, `apk add bubblewrap`), or say `sandbox.require: external` if something fences belay.';
 
@@ -47,9 +47,9 @@ export async function probeSandbox(options: ProbeOptions): Promise<SandboxProbe>
       tier: 'external',
       reason: 'The policy asserts a sandbox around belay (`sandbox.require: external`); none of its own is in force.',
     });
-  if (demanded === 'landlock' || demanded === 'seatbelt') {
+  if (demanded === 'seatbelt') {
     return unavailable(
-      `The ${demanded} sandbox is not in this version: use \`sandbox.require: bubblewrap\` on Linux${demanded === 'seatbelt' ? ', or run belay in a Linux container and say `external`' : ''}.`,
+      'The seatbelt sandbox is not in this version: use `sandbox.require: bubblewrap` on Linux, or run belay in a Linux container and say `external`.',
     );
   }
   if (process.platform !== 'linux') {
@@ -57,7 +57,12 @@ export async function probeSandbox(options: ProbeOptions): Promise<SandboxProbe>
       `There is no sandbox for ${process.platform} in this version: run belay in a Linux machine or container, or say \`sandbox.require: external\` if something fences it.`,
     );
   }
-  return probeBubblewrap(options);
+  if (demanded === 'landlock') return probeLandlock(options, null);
+  const first = await probeBubblewrap(options);
+  if (first.kind === 'works' || demanded === 'bubblewrap' || options.signal.aborted) return first;
+  // A step down that the policy allows (`any`), and that the status tells.
+  const second = await probeLandlock(options, first.reason);
+  return second.kind === 'works' ? second : unavailable(`${first.reason} In its place: ${second.reason}`);
 }
 
 function unavailable(reason: string): SandboxProbe {
@@ -148,28 +153,18 @@ async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before 
 }
 
 async function probe(sandbox: Sandbox, options: ProbeOptions, canary: string): Promise<string | null> {
-  const chunks: Buffer[] = [];
   const leadsOut = reachesOut(options);
-  const { mounts, workdir, home, policy, signal } = options;
-  const end = await sandbox.run(
-    {
-      script: PROBE_SCRIPT,
-      workdir,
-      env: { CANARY: canary, ...(leadsOut ? { PROXY_PORT: String(PROXY_PORT) } : {}) },
-      mounts,
-      home,
-      network: leadsOut ? { mode: 'allow', hosts: [] } : { mode: 'none' },
-      timeoutMs: PROBE_TIME_MS,
-      onOutput: (chunk) => void chunks.push(chunk),
-    },
-    signal,
-  );
-  if (end.reason !== 'exited') return end.detail ?? 'The sandbox could not be set up.';
-  const fault = judgeProbe(Buffer.concat(chunks).toString('utf8'), policy, leadsOut);
+  const answer = await runProbe(sandbox, options, {
+    script: PROBE_SCRIPT,
+    env: { CANARY: canary, ...(leadsOut ? { PROXY_PORT: String(PROXY_PORT) } : {}) },
+    network: leadsOut ? { mode: 'allow', hosts: [] } : { mode: 'none' },
+  });
+  if (answer.kind === 'failed') return answer.reason;
+  const fault = judgeProbe(answer.output, options.policy, leadsOut);
   return fault === null ? null : `bubblewrap does not hold here: ${fault}.`;
 }
 
-function reachesOut({ policy, reachesOut: asked = false }: ProbeOptions): boolean {
+export function reachesOut({ policy, reachesOut: asked = false }: ProbeOptions): boolean {
   return asked || policy.network.mode === 'allow' || policy.services.length > 0;
 }
 

@@ -39,3 +39,42 @@ export function judgeProbe(output: string, promised: Bounds, wantsBridge = false
   if (wantsBridge && bridge !== '403') return `the way to the proxy does not work (${bridge})`;
   return null;
 }
+
+/** The same where there are no namespaces: what is outside can be looked up, but not opened, signalled or spoken to. */
+export const LANDLOCK_PROBE_SCRIPT = `
+while read -r name value rest; do
+  case $name in Seccomp:) seccomp=$value ;; NoNewPrivs:) nnp=$value ;; CapEff:) caps=$value ;; esac
+done < /proc/self/status
+wrote=
+for file in "$CANARY" /usr/.belay-canary /etc/.belay-canary /tmp/.belay-canary /dev/.belay-canary; do (: > "$file") 2>/dev/null && wrote="$wrote $file"; done
+(exec 3<>/proc/sys/kernel/core_pattern) 2>/dev/null && wrote="$wrote /proc/sys"
+read=no; (exec 3<"$CANARY") 2>/dev/null && read=yes
+net=no; (exec 3<>/dev/udp/127.0.0.1/9) 2>/dev/null && net=yes
+environ=no; (exec 3<"/proc/$PPID/environ") 2>/dev/null && environ=yes
+signal=no; kill -0 "$PPID" 2>/dev/null && signal=yes
+printf 'seccomp=%s nnp=%s caps=%s read=%s net=%s environ=%s signal=%s fileKib=%s wrote=%s\\n' "$seccomp" "$nnp" "$caps" "$read" "$net" "$environ" "$signal" "$(ulimit -f)" "$wrote"
+`;
+
+/** What of the fence does not hold, in words; null when all does. */
+export function judgeLandlockProbe(
+  output: string,
+  promised: { bounds: Bounds; scopesSignals: boolean },
+): string | null {
+  const facts =
+    /^seccomp=(\S*) nnp=(\S*) caps=(\S*) read=(\S*) net=(\S*) environ=(\S*) signal=(\S*) fileKib=(\S*) wrote=(.*)$/m.exec(
+      output,
+    );
+  if (facts === null) return `the probe's answer is not one: ${JSON.stringify(output.slice(0, 200))}`;
+  const [, seccomp, nnp, caps, read, net, environ, signal, fileKib, wrote] = facts;
+  if (wrote !== '') return `a command could write to${wrote}`;
+  if (read !== 'no') return 'a command could read files outside';
+  if (seccomp !== '2') return 'the system call filter is not in force';
+  if (nnp !== '1') return 'a command could gain privileges';
+  if (!/^0+$/.test(caps ?? '')) return `a command kept capabilities (${caps})`;
+  if (net !== 'no') return 'a command could open a socket';
+  if (environ !== 'no') return 'a command could read the environment of processes outside';
+  if (signal !== 'no' && promised.scopesSignals) return 'a command could signal processes outside';
+  if (!(Number(fileKib) <= fileKibOf(promised.bounds.fileSizeBytes)))
+    return `the size of files is not bounded (${fileKib})`;
+  return null;
+}

@@ -60,3 +60,14 @@ export function allProcesses(): number[] {
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 }
+
+/** How many threads a user has, as the kernel counts them against `ulimit -u`. */
+export function tasksOf(uid: number): number {
+  let count = 0;
+  for (const pid of allProcesses()) {
+    const status = readProc(pid, 'status') ?? '';
+    const owner = /^Uid:\s+(\d+)/m.exec(status)?.[1];
+    if (owner === String(uid)) count += Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 1);
+  }
+  return count;
+}

@@ -52,12 +52,29 @@ const REFUSED: Readonly<Record<string, readonly [number, number | null]>> = {
   ioperm: [173, null],
 };
 
+/** Refused too where the namespaces are the machine's own: shared memory, semaphores and queues that have no path. */
+const REFUSED_WITHOUT_NAMESPACES: Readonly<Record<string, readonly [number, number]>> = {
+  shmget: [29, 194],
+  shmat: [30, 196],
+  shmctl: [31, 195],
+  semget: [64, 190],
+  semctl: [66, 191],
+  semop: [65, 193],
+  semtimedop: [220, 192],
+  msgget: [68, 186],
+  msgctl: [71, 187],
+  msgsnd: [69, 189],
+  msgrcv: [70, 188],
+  mq_open: [240, 180],
+  mq_unlink: [241, 181],
+};
+
 /** Answered with ENOSYS, so that programs fall back: io_uring passes by this filter, clone3 hides its flags in memory. */
 const ABSENT: readonly number[] = [425, 426, 427, 435];
 
 const ARCHES = {
-  x64: { audit: 0xc000003e, clone: 56, ioctl: 16, socket: 41 },
-  arm64: { audit: 0xc00000b7, clone: 220, ioctl: 29, socket: 198 },
+  x64: { audit: 0xc000003e, clone: 56, ioctl: 16, socket: 41, prlimit: 302, setpriority: 141 },
+  arm64: { audit: 0xc00000b7, clone: 220, ioctl: 29, socket: 198, prlimit: 261, setpriority: 140 },
 } as const;
 
 const LOAD = 0x20;
@@ -83,6 +100,8 @@ const X32_BIT = 0x40000000;
 const TERMINAL_INJECTION = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
 /** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK; not AF_VSOCK (the virtual machine's host) nor the rare ones. */
 const SOCKET_FAMILIES = [1, 2, 10, 16];
+/** AF_NETLINK alone, to list interfaces: without a namespace, every other family reaches the machine's own sockets. */
+const SOCKET_FAMILIES_WITHOUT_NAMESPACES = [16];
 
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, value: number];
 
@@ -90,9 +109,13 @@ export function isFilterArch(arch: string): arch is FilterArch {
   return arch === 'x64' || arch === 'arm64';
 }
 
-/** The program as `struct sock_filter[]`, 8 bytes an instruction. */
-export function createSeccompFilter(arch: FilterArch): Buffer {
-  const { audit, clone, ioctl, socket } = ARCHES[arch];
+/**
+ * The program as `struct sock_filter[]`, 8 bytes an instruction. `namespaces`: whether the fence has network, process and IPC namespaces
+ * of its own; `shared`: what reaches other processes through them is refused.
+ */
+export function createSeccompFilter(arch: FilterArch, namespaces: 'own' | 'shared' = 'own'): Buffer {
+  const { audit, clone, ioctl, socket, prlimit, setpriority } = ARCHES[arch];
+  const isShared = namespaces === 'shared';
   const refuse = (call: number, answer: number): Instruction[] => [
     [JUMP_EQUAL, 0, 1, call],
     [RETURN, 0, 0, answer],
@@ -104,7 +127,7 @@ export function createSeccompFilter(arch: FilterArch): Buffer {
     [RETURN, 0, 0, KILL_PROCESS],
     [LOAD, 0, 0, NUMBER],
     ...(arch === 'x64' ? [[JUMP_AT_LEAST, 0, 1, X32_BIT] as const, [RETURN, 0, 0, ENOSYS] as const] : []),
-    ...Object.values(REFUSED).flatMap((numbers) => {
+    ...Object.values({ ...REFUSED, ...(isShared ? REFUSED_WITHOUT_NAMESPACES : {}) }).flatMap((numbers) => {
       const call = arch === 'x64' ? numbers[0] : numbers[1];
       return call === null ? [] : refuse(call, EPERM);
     }),
@@ -115,7 +138,15 @@ export function createSeccompFilter(arch: FilterArch): Buffer {
       1,
       TERMINAL_INJECTION.map((request) => [JUMP_EQUAL, request]),
     ),
-    ...refuseUnlessArgument(socket, 0, SOCKET_FAMILIES),
+    ...refuseUnlessArgument(socket, 0, isShared ? SOCKET_FAMILIES_WITHOUT_NAMESPACES : SOCKET_FAMILIES),
+    ...(isShared
+      ? [
+          // Limits and priority of its own process only: not of belay, which may be the same user's.
+          ...refuseUnlessArgument(prlimit, 0, [0]),
+          ...refuseUnlessArgument(setpriority, 0, [0, 1]),
+          ...refuseUnlessArgument(setpriority, 1, [0]),
+        ]
+      : []),
     [RETURN, 0, 0, ALLOW],
   ];
   const bytes = Buffer.alloc(program.length * 8);

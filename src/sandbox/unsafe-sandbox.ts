@@ -2,21 +2,15 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import os from 'node:os';
-import { performance } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Bounds, CLOSE_DESCRIPTORS, fileKibOf, memoryDetail } from './bounds.ts';
 import { runProcess } from './command-process.ts';
 import { watchMemory } from './memory-watch.ts';
 import { createOutputPipes, type OutputPipes } from './output-pipes.ts';
-import { allProcesses, descendants, groupOf, isRunning, readProc } from './process-tree.ts';
 import type { CommandEnd, Sandbox, SandboxedCommand, SandboxStatus } from './sandbox.ts';
 import { createScratch, type Scratch } from './scratch.ts';
+import { endSurvivors, killSurvivors, SURVIVOR_MARK } from './survivors.ts';
 
-/** Carried by everything that a command starts, however it detaches. */
-const MARKER = 'BELAY_COMMAND_ID';
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
-
-const SETTLE_MS = 1_500;
 
 export interface UnsafeSetup {
   status: SandboxStatus;
@@ -90,7 +84,7 @@ async function runUnfenced(
               ...command.env,
               HOME: command.home,
               TMPDIR: os.tmpdir(),
-              [MARKER]: id,
+              [SURVIVOR_MARK]: id,
             },
             stdio: ['ignore', outputFd, outputFd],
           }),
@@ -124,33 +118,4 @@ function limits({ fileSizeBytes }: Bounds): string {
 
 function failed(detail: string): CommandEnd {
   return { reason: 'failed_to_start', exitCode: null, durationMs: 0, detail };
-}
-
-/** Until nothing that the command started runs; what the kernel does not let go of in time is left. */
-async function endSurvivors(group: number, id: string): Promise<void> {
-  const deadline = performance.now() + SETTLE_MS;
-  while (killSurvivors(group, id) > 0 && performance.now() < deadline) await delay(5);
-}
-
-/** Sends SIGKILL to the command's process group and to all that carries its marker, with their children; returns how many there were. */
-function killSurvivors(group: number, id: string): number {
-  if (process.platform !== 'linux') return kill(-group) ? 1 : 0;
-  const all = allProcesses();
-  const marked = all.filter((pid) => readProc(pid, 'environ')?.includes(`${MARKER}=${id}\0`) === true);
-  // Reading every process's group is slow, and most commands leave no group behind.
-  const grouped = kill(-group, 0) ? all.filter((pid) => groupOf(pid) === group) : [];
-  const own = [...marked, ...grouped];
-  const running = [...new Set(own.flatMap(descendants))].filter((pid) => pid !== process.pid && isRunning(pid));
-  for (const pid of running) kill(pid);
-  return running.length;
-}
-
-function kill(pid: number, signal: NodeJS.Signals | 0 = 'SIGKILL'): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')) return false;
-    throw error;
-  }
 }

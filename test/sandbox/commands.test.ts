@@ -1,20 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.ts';
-import { createFolders, type Folders, IS_LINUX, MIB, openIn, processesWith, runIn, sleepMark } from './fixture.ts';
+import {
+  createFolders,
+  type Folders,
+  HAS_LANDLOCK,
+  IS_LINUX,
+  MIB,
+  openIn,
+  processesWith,
+  runIn,
+  sleepMark,
+} from './fixture.ts';
 
 const KINDS = [
-  { kind: 'the fenced sandbox', mode: 'workspace-write', runs: IS_LINUX },
-  { kind: 'the unsafe sandbox', mode: 'off', runs: process.platform !== 'win32' },
+  { kind: 'the fenced sandbox', mode: 'workspace-write', require: 'bubblewrap', runs: IS_LINUX },
+  { kind: 'the landlock sandbox', mode: 'workspace-write', require: 'landlock', runs: HAS_LANDLOCK },
+  { kind: 'the unsafe sandbox', mode: 'off', require: 'any', runs: process.platform !== 'win32' },
 ] as const;
 
-describe.each(KINDS)('a command in $kind', ({ mode, runs }) => {
+describe.each(KINDS)('a command in $kind', ({ mode, require, runs }) => {
   describe.skipIf(!runs)('on this platform', () => {
     let folders: Folders;
     let sandbox: Sandbox;
     beforeAll(async () => {
       folders = createFolders();
-      sandbox = await openIn(folders, { policy: { mode } });
+      sandbox = await openIn(folders, { policy: { mode, require } });
     });
     afterAll(async () => {
       await sandbox.close();
@@ -75,7 +86,12 @@ describe.each(KINDS)('a command in $kind', ({ mode, runs }) => {
 
     it('keeps what it writes in its workspace and its home for the next one', async () => {
       expect(await run('echo kept > file.txt; echo mine > ~/own.txt')).toEqual(exited(0, ''));
-      expect(await run('cat file.txt ~/own.txt; pwd')).toEqual(exited(0, `kept\nmine\n${folders.ws}\n`));
+      expect(await run('cat file.txt ~/own.txt; pwd')).toEqual(
+        exited(
+          0,
+          require === 'landlock' ? expect.stringMatching(/^kept\nmine\n\/.*\/ws\n$/) : `kept\nmine\n${folders.ws}\n`,
+        ),
+      );
       expect(folders.read('file.txt')).toBe('kept\n');
     });
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -24,6 +25,9 @@ import {
 export const MIB = 1024 * 1024;
 export const IS_LINUX = process.platform === 'linux';
 export const IS_ROOT = process.geteuid?.() === 0;
+/** Whether the kernel has the Landlock that belay needs. */
+export const HAS_LANDLOCK =
+  IS_LINUX && spawnSync('perl', ['-e', 'exit(syscall(444, 0, 0, 1) < 3)'], { stdio: 'ignore' }).status === 0;
 /** Any uid but root's will do: no account is needed. */
 export const OTHER_UID = 1001;
 

@@ -147,6 +147,21 @@ describe.each(['x64', 'arm64'] as const)('the system call filter for %s', (arch)
     expect(families.filter((family) => answer(calls.socket, BigInt(family)) === 'allow')).toEqual([1, 2, 10, 16]);
   });
 
+  it('lets no socket out, and nothing reach another process, where there are no namespaces', () => {
+    const shared = createSeccompFilter(arch, 'shared');
+    const there = (number: number, ...args: bigint[]) => judge(shared, { number, audit: AUDIT[arch], args });
+    const families = Array.from({ length: 46 }, (_, family) => family);
+    expect(families.filter((family) => there(calls.socket, BigInt(family)) === 'allow')).toEqual([16]);
+    const { shmget, prlimit, setpriority } =
+      arch === 'x64' ? { shmget: 29, prlimit: 302, setpriority: 141 } : { shmget: 194, prlimit: 261, setpriority: 140 };
+    expect([there(shmget, 0n), there(prlimit, 0n), there(prlimit, 4711n)]).toEqual(['EPERM', 'allow', 'EPERM']);
+    expect([there(setpriority, 0n, 0n), there(setpriority, 0n, 4711n), there(setpriority, 2n, 0n)]).toEqual([
+      'allow',
+      'EPERM',
+      'EPERM',
+    ]);
+  });
+
   it('kills a process that calls by the numbers of another architecture', () => {
     expect(judge(program, { number: 0, audit: 0x40000003 })).toBe('kill');
   });
