@@ -40,6 +40,7 @@ describe.each(KINDS)('a command in $kind', ({ mode, require, runs }) => {
       exitCode,
       detail: null,
       output,
+      network: [],
       durationMs: expect.any(Number),
     });
 
@@ -114,6 +115,7 @@ describe.each(KINDS)('a command in $kind', ({ mode, require, runs }) => {
         exitCode: null,
         detail: 'It ran longer than its time of 700 ms.',
         output: 'begun\n',
+        network: [],
         durationMs: expect.any(Number),
       });
       expect(processesWith(mark)).toEqual([]);
