@@ -4,7 +4,7 @@ import { loadLandlockAbi } from './landlock-launcher.ts';
 import { LEAST_LANDLOCK_ABI, SIGNAL_SCOPE_ABI } from './landlock-rules.ts';
 import { createLandlockSandbox } from './landlock-sandbox.ts';
 import { createOutputPipes } from './output-pipes.ts';
-import { type ProbeOptions, reachesOut } from './probe-sandbox.ts';
+import { type ProbeOptions, reachesOut } from './probe-options.ts';
 import { judgeLandlockProbe, LANDLOCK_PROBE_SCRIPT } from './probe-script.ts';
 import { runProbe } from './run-probe.ts';
 import type { SandboxProbe, SandboxStatus } from './sandbox.ts';

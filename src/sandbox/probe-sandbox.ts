@@ -1,5 +1,4 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
-import type { SandboxPolicy } from '../policy/index.ts';
 import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
 import { findCgroupHome } from './cgroup.ts';
 import { type CommandUser, commandUsers, findSystemProgram } from './command-user.ts';
@@ -9,28 +8,15 @@ import { findBubblewrap } from './find-bubblewrap.ts';
 import { planMounts } from './mount-plan.ts';
 import { createOutputPipes } from './output-pipes.ts';
 import { probeLandlock } from './probe-landlock.ts';
+import { type ProbeOptions, reachesOut } from './probe-options.ts';
 import { judgeProbe, PROBE_SCRIPT } from './probe-script.ts';
 import { findRootOnly } from './root-only.ts';
 import { runProbe } from './run-probe.ts';
-import type { Mount, Sandbox, SandboxProbe, SandboxStatus } from './sandbox.ts';
+import type { Sandbox, SandboxProbe, SandboxStatus } from './sandbox.ts';
 import { accountOverlays, createScratch } from './scratch.ts';
 import { createSeccompFilter, type FilterArch, isFilterArch } from './seccomp-filter.ts';
 import { loadSystemView, type SystemView } from './system-view.ts';
 import { createUnsafeSandbox } from './unsafe-sandbox.ts';
-
-export interface ProbeOptions {
-  policy: SandboxPolicy;
-  /** The mounts of an agent's command; the first `write` one (else the first) says who owns the workspace. */
-  mounts: readonly Mount[];
-  workdir: string;
-  /** A HOME like that of the commands. */
-  home: string;
-  /** The harness's own environment: PATH, HOME and the proxy on the way out are read from it, nothing is passed on. */
-  env: Readonly<Record<string, string | undefined>>;
-  /** Whether some command is to reach more than its own fence: hosts, ports of this machine, or services. */
-  reachesOut?: boolean;
-  signal: AbortSignal;
-}
 
 export const NOT_INSTALLED =
   'bubblewrap is not installed: install it (`sudo apt-get install -y bubblewrap`, `dnf install bubblewrap`, `apk add bubblewrap`), or say `sandbox.require: external` if something fences belay.';
@@ -162,10 +148,6 @@ async function probe(sandbox: Sandbox, options: ProbeOptions, canary: string): P
   if (answer.kind === 'failed') return answer.reason;
   const fault = judgeProbe(answer.output, options.policy, leadsOut);
   return fault === null ? null : `bubblewrap does not hold here: ${fault}.`;
-}
-
-export function reachesOut({ policy, reachesOut: asked = false }: ProbeOptions): boolean {
-  return asked || policy.network.mode === 'allow' || policy.services.length > 0;
 }
 
 function describeUser(user: CommandUser, boundsProcesses: boolean): string {

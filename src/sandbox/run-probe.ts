@@ -1,4 +1,4 @@
-import type { ProbeOptions } from './probe-sandbox.ts';
+import type { ProbeOptions } from './probe-options.ts';
 import type { Sandbox, SandboxedCommand } from './sandbox.ts';
 
 const PROBE_TIME_MS = 10_000;
