@@ -27,7 +27,7 @@ export function placeFiles(request: ActionRequest, folder: string, cwd: string):
     message: given('message', 'message.txt'),
     report: join(folder, 'report.md'),
     page: join(folder, 'report.html'),
-    thread: join(folder, 'thread.tar'),
+    thread: join(folder, 'thread.belay'),
   };
 }
 

@@ -32,7 +32,11 @@ export async function settleAction({ io, cli, files, roots }: ActionEnd): Promis
   };
   const report = (format: string, file: string) =>
     callBelay(cli, ['report', files.events, '--format', format, '--output', file], env);
-  tell('no report', await report('markdown', files.report));
+  const [markdownProblem, pageProblem] = await Promise.all([
+    report('markdown', files.report),
+    report('html', files.page),
+  ]);
+  tell('no report', markdownProblem ?? pageProblem);
   io.stdout.write(renderAnnotations(result, roots));
   const { GITHUB_STEP_SUMMARY: summary = '', GITHUB_OUTPUT: outputs = '' } = io.env;
   const markdown = pathIfThere(files.report);
