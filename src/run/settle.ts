@@ -35,7 +35,7 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
       : await thread.writeArtifact(kept ? 'change.patch' : 'rejected.patch', change.patch);
   if (request.files.patch !== null) await writeOutput(request.files.patch, change.patch, context.emit);
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
-  const files = restores ? (await workspace.restore(trees.found)) + (await workspace.removeNewIgnored()) : 0;
+  const files = restores ? (await workspace.restore(trees.found)) + (await workspace.removeUnrecorded()) : 0;
   if (files > 0) await context.emit({ type: 'workspace.restored', to: 'base', files });
   const patch = request.files.patch ?? (request.ephemeral ? null : artifact);
   return {

@@ -6,7 +6,7 @@ import { createGit, type Git, isWithin } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 import { narrowedTo } from './narrowed-scan.ts';
-import { removeNewIgnored } from './remove-new-ignored.ts';
+import { removeNewIgnored, removeNewSpecials } from './remove-unrecorded.ts';
 import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
 import { layOut, provePatch, transplant } from './scratch-index.ts';
@@ -40,6 +40,7 @@ const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Opens the folder under work and takes the start snapshot. Rejects with a `UsageError` for a folder that belay cannot work in. */
 export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Workspace> => {
+  const openedAtMs = Date.now();
   const location =
     options.location ?? (await locateRepository({ dir: options.dir, path: options.path ?? process.env['PATH'] ?? '' }));
   const root = location.repository?.root ?? location.dir;
@@ -72,7 +73,7 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
     takeSnapshot(site, null, { scanned: scan }),
     earlier?.emptyFolders ?? emptyFolders(git, root, scan.nested),
   ]);
-  const opened: Opened = { location, root, store, site, pinned, index };
+  const opened: Opened = { location, root, store, site, pinned, index, openedAtMs };
   if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
   const start = earlier ?? (await readStart(opened, first, hollow));
   if (earlier === null) await writeStartFacts(storeDir, start);
@@ -97,6 +98,8 @@ interface Opened {
   /** The same set as the site's. */
   pinned: Set<string>;
   index: IndexFacts;
+  /** Milliseconds since the epoch. */
+  openedAtMs: number;
 }
 
 const readStart = async (
@@ -177,7 +180,8 @@ const createWorkspace = (
         last = restored.snapshot.tree;
         return restored.files;
       }),
-    removeNewIgnored: () => inTurn(() => removeNewIgnored(site, start)),
+    removeUnrecorded: () =>
+      inTurn(async () => (await removeNewIgnored(site, start)) + (await removeNewSpecials(site, opened.openedAtMs))),
     checkout: async (tree, dir) => {
       await mkdir(dir, { recursive: true });
       await layOut(git, store, { tree, dir: resolve(dir), absent: start.absent });

@@ -1,0 +1,61 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from './has-code.ts';
+import { removeEntry } from './place-file.ts';
+import { scanWorkTree } from './scan.ts';
+import type { StartFacts } from './start-facts.ts';
+import type { SnapshotSite } from './take-snapshot.ts';
+import { ancestors } from './text-path.ts';
+import { removeIfEmpty } from './user-folders.ts';
+
+/**
+ * Removes pipes, sockets and devices made since `sinceMs` (milliseconds since the epoch): git does not see them, and whoever reads one waits for ever.
+ * Ignored folders that were there are not looked into.
+ */
+export const removeNewSpecials = async ({ root, pinned }: SnapshotSite, sinceMs: number): Promise<number> => {
+  let removed = 0;
+  const pending = [''];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    for (const entry of await entriesOf(join(root, folder))) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.name === '.git' || pinned.has(path)) continue;
+      if (entry.isDirectory()) pending.push(path);
+      if (entry.isDirectory() || entry.isFile() || entry.isSymbolicLink()) continue;
+      const { birthtimeMs } = await lstat(join(root, path));
+      if (birthtimeMs < sinceMs) continue;
+      await removeEntry(join(root, path));
+      removed += 1;
+    }
+  }
+  return removed;
+};
+
+const entriesOf = async (folder: string) => {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
+    throw error;
+  }
+};
+
+/**
+ * Removes what git ignores and nobody had before the agent came. What lies in a folder that was ignored as a whole and was there
+ * (node_modules) stays as it is: its contents are not known.
+ */
+export const removeNewIgnored = async ({ git, root, pinned }: SnapshotSite, start: StartFacts): Promise<number> => {
+  const known = [...pinned];
+  const { ignored } = await scanWorkTree(git, { ignored: true });
+  const added = ignored.filter(
+    (path) =>
+      !pinned.has(path) &&
+      !ancestors(path).some((folder) => pinned.has(folder)) &&
+      !known.some((one) => one.startsWith(`${path}/`)),
+  );
+  for (const path of added) {
+    await removeEntry(join(root, path));
+    const above = ancestors(path).filter((folder) => !start.emptyFolders.includes(folder));
+    for (const folder of above.toReversed()) await removeIfEmpty(root, folder);
+  }
+  return added.length;
+};
