@@ -12,6 +12,7 @@ import { createIdleWatch, type IdleWatch } from './idle-watch.ts';
 import type { Answer, AnswerOptions, Model, ModelFailure, ModelOutcome, ModelRequest } from './model.ts';
 import { parseFailure } from './parse-failure.ts';
 import { renderCall } from './render-call.ts';
+import type { RenderedTurns } from './render-prompt.ts';
 import type { Transport } from './transport.ts';
 import type { WireSettings } from './wire.ts';
 
@@ -33,6 +34,8 @@ class StreamPartError extends Error {
 export function createAiSdkModel(options: AiSdkModelOptions): Model {
   const { provider, name, contextWindow, languageModel, transport, requestTimeoutMs, costOf } = options;
 
+  const memo: RenderedTurns = new WeakMap();
+
   async function answer(request: ModelRequest, { signal, onText }: AnswerOptions): Promise<ModelOutcome> {
     if (signal.aborted) return { kind: 'aborted', usage: NO_USAGE };
     const watch = createIdleWatch(requestTimeoutMs, signal);
@@ -40,7 +43,7 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
     const collector = createPartCollector(onText ?? (() => {}));
     try {
       const { stream } = await watch.guard(
-        languageModel.doStream({ ...renderCall(request, options), abortSignal: watch.signal }),
+        languageModel.doStream({ ...renderCall(request, options, memo), abortSignal: watch.signal }),
       );
       watch.touch();
       await collect(stream, collector, watch);

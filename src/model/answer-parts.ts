@@ -151,11 +151,14 @@ export function dropCutCalls(
 /** Some servers number their calls anew in each answer, or not at all; ids are unique in a thread, so a taken one gets a suffix. */
 export function makeCallIdsUnique(parts: readonly AnswerPart[], request: ModelRequest): AnswerPart[] {
   if (!parts.some((part) => part.type === 'tool_call')) return [...parts];
-  const taken = new Set(
-    request.messages.flatMap((message) =>
-      message.role === 'assistant' ? message.parts.map((part) => (part.type === 'tool_call' ? part.id : '')) : [],
-    ),
-  );
+  // Only ids that the answer has can clash; nothing is gathered of a thread that may be long.
+  const own = new Set(parts.map((part) => (part.type === 'tool_call' ? part.id : '')));
+  const taken = new Set<string>();
+  for (const message of request.messages) {
+    if (message.role !== 'assistant') continue;
+    for (const part of message.parts)
+      if (part.type === 'tool_call' && (own.has(part.id) || hasSuffixOf(part.id, own))) taken.add(part.id);
+  }
   taken.add('');
   return parts.map((part) => {
     if (part.type !== 'tool_call') return part;
@@ -164,6 +167,12 @@ export function makeCallIdsUnique(parts: readonly AnswerPart[], request: ModelRe
     taken.add(id);
     return id === part.id ? part : { ...part, id };
   });
+}
+
+/** Whether an id may be one of `ids` with the suffix that a taken one gets. */
+function hasSuffixOf(id: string, ids: ReadonlySet<string>): boolean {
+  const end = id.lastIndexOf('_');
+  return end > 0 && (ids.has(id.slice(0, end)) || (ids.has('') && id.startsWith('call_')));
 }
 
 /**

@@ -7,15 +7,19 @@ import type {
 } from '@ai-sdk/provider';
 import type { ModelRequest, ToolSpec } from './model.ts';
 import { anthropicThinking, googleThinking, isAdaptiveClaude } from './reasoning-options.ts';
-import { renderPrompt } from './render-prompt.ts';
+import { type RenderedTurns, renderPrompt } from './render-prompt.ts';
 import type { WireSettings } from './wire.ts';
 
 /** One request in the AI SDK's form. Nothing volatile: equal requests give equal bytes. */
-export function renderCall(request: ModelRequest, settings: WireSettings): LanguageModelV3CallOptions {
+export function renderCall(
+  request: ModelRequest,
+  settings: WireSettings,
+  memo?: RenderedTurns,
+): LanguageModelV3CallOptions {
   const tools = request.tools.map((tool) => renderTool(tool, settings));
   const maxOutputTokens = request.maxOutputTokens ?? defaultMaxOutputTokens(settings);
   return {
-    prompt: renderPrompt(request, settings.wire),
+    prompt: renderPrompt(request, settings.wire, memo),
     ...(tools.length > 0 ? { tools, toolChoice: { type: 'auto' as const } } : {}),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     providerOptions: renderOptions(request, settings),

@@ -14,6 +14,14 @@ import type { Wire } from './wire.ts';
 type AssistantPart = LanguageModelV3TextPart | LanguageModelV3ReasoningPart | LanguageModelV3ToolCallPart;
 type AssistantMessage = Extract<Message, { role: 'assistant' }>;
 
+type ToolMessage = Extract<Message, { role: 'tool' }>;
+
+/** Turns as they were rendered for the request before: messages do not change, so that a long thread is not rendered anew each time. */
+export type RenderedTurns = WeakMap<
+  AssistantMessage,
+  { answers: readonly ToolMessage[]; rendered: readonly LanguageModelV3Message[] }
+>;
+
 const NOT_RUN = 'This call was not run.';
 
 /**
@@ -21,7 +29,11 @@ const NOT_RUN = 'This call was not run.';
  * identical: a call without a result gets one, a result without a call is left out, empty parts and reasoning that nothing
  * follows are left out, input that is no JSON object becomes one.
  */
-export function renderPrompt(request: ModelRequest, wire: Wire): LanguageModelV3Prompt {
+export function renderPrompt(
+  request: ModelRequest,
+  wire: Wire,
+  memo: RenderedTurns = new WeakMap(),
+): LanguageModelV3Prompt {
   const prompt: LanguageModelV3Prompt = [];
   if (request.system !== '') prompt.push({ role: 'system', content: request.system });
   const { messages } = request;
@@ -29,12 +41,22 @@ export function renderPrompt(request: ModelRequest, wire: Wire): LanguageModelV3
     const message = messages[i];
     if (message?.role === 'user') prompt.push({ role: 'user', content: [{ type: 'text', text: message.text }] });
     if (message?.role !== 'assistant') continue;
-    const results: ToolResultPart[] = [];
+    const answers: ToolMessage[] = [];
     for (let next = messages[i + 1]; next?.role === 'tool'; next = messages[i + 1]) {
-      results.push(...next.results);
+      answers.push(next);
       i += 1;
     }
-    prompt.push(...renderTurn(message, results, wire));
+    const known = memo.get(message);
+    const isKnown = known?.answers.length === answers.length && answers.every((one, k) => one === known.answers[k]);
+    const rendered = isKnown
+      ? known.rendered
+      : renderTurn(
+          message,
+          answers.flatMap(({ results }) => results),
+          wire,
+        );
+    if (!isKnown) memo.set(message, { answers, rendered });
+    prompt.push(...rendered);
   }
   if (wire === 'anthropic') markCacheBreakpoints(prompt);
   return prompt;
@@ -110,11 +132,21 @@ const EPHEMERAL: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: 
  * that the request before wrote to the cache is marked again and found, however many blocks lie between.
  */
 function markCacheBreakpoints(prompt: LanguageModelV3Prompt): void {
-  const [first] = prompt;
-  if (first?.role === 'system') first.providerOptions = EPHEMERAL;
-  const ours = prompt.filter((message) => message.role === 'user' || message.role === 'tool');
-  for (const message of ours.slice(-2)) {
-    const part = message.content.at(-1);
-    if (part !== undefined) part.providerOptions = EPHEMERAL;
+  const first = prompt[0];
+  if (first?.role === 'system') prompt[0] = { ...first, providerOptions: EPHEMERAL };
+  let marked = 0;
+  for (let i = prompt.length - 1; i >= 0 && marked < 2; i -= 1) {
+    const message = prompt[i];
+    if (message?.role !== 'user' && message?.role !== 'tool') continue;
+    marked += 1;
+    // Copies: the turn is rendered once for many requests, and marked in two of them.
+    prompt[i] =
+      message.role === 'user'
+        ? { ...message, content: markLast(message.content) }
+        : { ...message, content: markLast(message.content) };
   }
+}
+
+function markLast<T extends { providerOptions?: SharedV3ProviderOptions }>(content: readonly T[]): T[] {
+  return content.map((part, i) => (i === content.length - 1 ? { ...part, providerOptions: EPHEMERAL } : part));
 }

@@ -39,7 +39,18 @@ export function createNoteWriter(
 
 /** Every string of a note, but not the words of its own format. */
 function redactNote(note: ThreadNote, { redact }: Pick<Redactor, 'redact'>): ThreadNote {
-  return toPlainJson(note, { redact, vocabulary: NOTE_WORDS });
+  const plain = toPlainJson(note, { redact, vocabulary: NOTE_WORDS });
+  if (plain.kind !== 'message' || plain.message.role !== 'assistant') return plain;
+  if (note.kind !== 'message' || note.message.role !== 'assistant') return plain;
+  const before = note.message.parts;
+  const isUnchanged = plain.message.parts.every((part, i) => {
+    const one = before[i];
+    return part.state === undefined || JSON.stringify(part) === JSON.stringify(one);
+  });
+  if (isUnchanged) return plain;
+  // A signature that no longer fits its text, or half of an answer's reasoning, is what providers refuse: all of it goes.
+  const parts = plain.message.parts.map(({ state: _, ...part }) => part);
+  return { ...plain, message: { ...plain.message, parts } };
 }
 
 const NOTE_WORDS = new Set([
