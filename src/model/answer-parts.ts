@@ -150,16 +150,15 @@ export function dropCutCalls(
 
 /** Some servers number their calls anew in each answer, or not at all; ids are unique in a thread, so a taken one gets a suffix. */
 export function makeCallIdsUnique(parts: readonly AnswerPart[], request: ModelRequest): AnswerPart[] {
-  if (!parts.some((part) => part.type === 'tool_call')) return [...parts];
-  // Only ids that the answer has can clash; nothing is gathered of a thread that may be long.
-  const own = new Set(parts.map((part) => (part.type === 'tool_call' ? part.id : '')));
-  const taken = new Set<string>();
-  for (const message of request.messages) {
-    if (message.role !== 'assistant') continue;
-    for (const part of message.parts)
-      if (part.type === 'tool_call' && (own.has(part.id) || hasSuffixOf(part.id, own))) taken.add(part.id);
-  }
-  taken.add('');
+  const ids = parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []));
+  const own = new Set(ids);
+  // The usual case is looked for first: a thread may be long, and a set of all its ids takes time.
+  if (own.size === ids.length && !own.has('') && !hasCall(request, (id) => own.has(id))) return [...parts];
+  const taken = new Set(['']);
+  hasCall(request, (id) => {
+    taken.add(id);
+    return false;
+  });
   return parts.map((part) => {
     if (part.type !== 'tool_call') return part;
     let id = part.id;
@@ -169,10 +168,11 @@ export function makeCallIdsUnique(parts: readonly AnswerPart[], request: ModelRe
   });
 }
 
-/** Whether an id may be one of `ids` with the suffix that a taken one gets. */
-function hasSuffixOf(id: string, ids: ReadonlySet<string>): boolean {
-  const end = id.lastIndexOf('_');
-  return end > 0 && (ids.has(id.slice(0, end)) || (ids.has('') && id.startsWith('call_')));
+function hasCall({ messages }: ModelRequest, matches: (id: string) => boolean): boolean {
+  return messages.some(
+    (message) =>
+      message.role === 'assistant' && message.parts.some((part) => part.type === 'tool_call' && matches(part.id)),
+  );
 }
 
 /**

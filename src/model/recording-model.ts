@@ -2,8 +2,8 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { type CassetteAnswer, renderCassetteAnswer } from './cassette.ts';
-import type { Message, Model, ModelOutcome } from './model.ts';
-import { requestDigest } from './request-digest.ts';
+import type { Model, ModelOutcome } from './model.ts';
+import { type DigestMemo, requestDigest } from './request-digest.ts';
 import { isRecord } from './tool-input.ts';
 
 export interface RecordingModelOptions {
@@ -28,7 +28,7 @@ export async function createRecordingModel(model: Model, options: RecordingModel
       cause: error,
     });
   }
-  const memo = new WeakMap<Message, string>();
+  const memo: DigestMemo = new WeakMap();
   return {
     provider: model.provider,
     name: model.name,

@@ -7,11 +7,11 @@ import type { ModelPolicy } from '../policy/index.ts';
 import { dropCutCalls, makeCallIdsUnique } from './answer-parts.ts';
 import { type CassetteAnswer, partsOf } from './cassette.ts';
 import { contextWindowOf } from './context-windows.ts';
-import type { AnswerOptions, Message, Model, ModelFailure, ModelOutcome, ModelRequest } from './model.ts';
+import type { AnswerOptions, Model, ModelFailure, ModelOutcome, ModelRequest } from './model.ts';
 import { parseFailure } from './parse-failure.ts';
 import { loadPrices } from './prices.ts';
 import { readCassette } from './read-cassette.ts';
-import { requestDigest } from './request-digest.ts';
+import { type DigestMemo, requestDigest } from './request-digest.ts';
 import { createRetryingModel } from './retrying-model.ts';
 
 /** A request that is not the one that the answer was recorded for. */
@@ -51,7 +51,7 @@ export async function createReplayModel(options: ReplayModelOptions): Promise<Mo
   }
   const answers = typeof cassette === 'string' ? readCassette(cassette) : iterate(cassette);
   const provider = model?.provider ?? 'replay';
-  const memo = new WeakMap<Message, string>();
+  const memo: DigestMemo = new WeakMap();
   let count = 0;
   let held: IteratorResult<CassetteAnswer, void> | null = null;
 

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { Message, ModelRequest } from './model.ts';
+import type { Message, ModelRequest, ToolSpec } from './model.ts';
+
+/** Digests of messages and the text of tool lists that were seen before. */
+export type DigestMemo = WeakMap<Message | ModelRequest['tools'], string>;
 
 /**
  * Hex sha-256 of a request in belay's own form: system, tools and messages. Left out is what may differ though the same was
  * said: ids of calls, provider state and reasoning (a recording has no state), the spacing of a call's JSON.
  * With `memo` each message is hashed once, so that a long thread costs no more a turn than a short one; messages are immutable.
  */
-export function requestDigest(request: ModelRequest, memo: WeakMap<Message, string> = new WeakMap()): string {
+export function requestDigest(request: ModelRequest, memo: DigestMemo = new WeakMap()): string {
   const messages = request.messages.map((message) => {
     const known = memo.get(message);
     if (known !== undefined) return known;
@@ -14,8 +17,14 @@ export function requestDigest(request: ModelRequest, memo: WeakMap<Message, stri
     memo.set(message, digest);
     return digest;
   });
-  const tools = request.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-  return sha256(canonical({ system: request.system, tools, messages }));
+  const tools = memo.get(request.tools) ?? canonical(request.tools.map(pickSpec));
+  memo.set(request.tools, tools);
+  // What `canonical` would give, but for the walk through thousands of digests.
+  return sha256(`{"messages":${JSON.stringify(messages)},"system":${JSON.stringify(request.system)},"tools":${tools}}`);
+}
+
+function pickSpec({ name, description, inputSchema }: ToolSpec): ToolSpec {
+  return { name, description, inputSchema };
 }
 
 function sketch(message: Message): unknown {

@@ -3,7 +3,7 @@ import { createTranscript, renderFirstMessage, SYSTEM_PROMPT, type Transcript } 
 import type { FileChange } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
 import { FRESH_BUDGET } from '../loop/index.ts';
-import { type Message, requestDigest } from '../model/index.ts';
+import { type DigestMemo, requestDigest } from '../model/index.ts';
 import { createMatcher, decide } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
@@ -31,7 +31,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
   let lastTree = options.startTree;
   const touched = watchTouchedPaths({ settled: policy.services.length === 0 });
   let turn = 0;
-  const memo = new WeakMap<Message, string>();
+  const memo: DigestMemo = new WeakMap();
   return {
     model: context.model,
     tools: options.tools,
