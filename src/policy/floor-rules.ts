@@ -193,6 +193,8 @@ export const FLOOR_RULES: readonly FloorRule[] = [
   sandbox('memoryBytes', 'sandbox.memory', atMost),
   sandbox('processes', 'sandbox.processes', atMost),
   sandbox('fileSizeBytes', 'sandbox.file_size', atMost),
+  sandbox('diskBytes', 'sandbox.disk', atMost),
+  sandbox('outputBytes', 'sandbox.output', atMost),
   commands('default', 'commands.default', order('allow', 'ask', 'deny')),
   commands('deny', 'commands.deny', union),
   commands('ask', 'commands.ask', union),

@@ -118,6 +118,8 @@ function normaliseSandbox(sandbox: Section<'sandbox'>, network: NetworkAccess): 
     memoryBytes: sandbox.memory ?? 4 * 2 ** 30,
     processes: sandbox.processes ?? 512,
     fileSizeBytes: sandbox.file_size ?? 2 ** 30,
+    diskBytes: sandbox.disk ?? 16 * 2 ** 30,
+    outputBytes: sandbox.output ?? 4 * 2 ** 30,
   };
 }
 

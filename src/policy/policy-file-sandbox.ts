@@ -44,4 +44,10 @@ export const sandboxSection = section({
   file_size: size(4096, 2 ** 44)
     .optional()
     .describe('Largest file that a command may write. Absent: 1GiB.'),
+  disk: size(2 ** 20, 2 ** 50)
+    .optional()
+    .describe('What one command may add to the disk. Absent: 16GiB.'),
+  output: size(2 ** 20, 2 ** 50)
+    .optional()
+    .describe('What one command may print. Absent: 4GiB.'),
 });

@@ -45,6 +45,8 @@ export const POLICY_KEYS = [
   'sandbox.memory',
   'sandbox.processes',
   'sandbox.file_size',
+  'sandbox.disk',
+  'sandbox.output',
   'commands.default',
   'commands.deny',
   'commands.ask',

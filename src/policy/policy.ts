@@ -72,6 +72,8 @@ export interface SandboxPolicy {
   memoryBytes: number;
   processes: number;
   fileSizeBytes: number;
+  diskBytes: number;
+  outputBytes: number;
 }
 
 export type Decision = 'allow' | 'ask' | 'deny';

@@ -112,6 +112,8 @@ export function policyJson(policy: Policy): Record<string, unknown> {
       memory: renderSize(sandbox.memoryBytes),
       processes: sandbox.processes,
       file_size: renderSize(sandbox.fileSizeBytes),
+      disk: renderSize(sandbox.diskBytes),
+      output: renderSize(sandbox.outputBytes),
     },
     commands,
     approvals: policy.approvals,

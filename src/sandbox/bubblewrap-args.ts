@@ -1,4 +1,4 @@
-import { type Bounds, CLOSE_DESCRIPTORS, fileKibOf } from './bounds.ts';
+import { type Bounds, CLOSE_DESCRIPTORS, dataKibOf, fileKibOf } from './bounds.ts';
 import type { MountStep } from './mount-plan.ts';
 import type { SystemView } from './system-view.ts';
 
@@ -77,6 +77,8 @@ export function innerCommand(script: readonly string[], bounds: Bounds, bridge: 
     'ulimit -c 0',
     `ulimit -u ${bounds.processes}`,
     `ulimit -f ${fileKibOf(bounds.fileSizeBytes)}`,
+    // Soft: what maps terabytes without using them (a sanitizer) may lift it. The watch holds all the same.
+    `ulimit -S -d ${dataKibOf(bounds)}`,
     `ulimit -n ${OPEN_FILES} 2>/dev/null`,
     ...(bridge.length === 0 ? [] : [`"\${@:1:${bridge.length}}" || exit 1`, `shift ${bridge.length}`]),
     'exec -a bash /bin/bash "$@" 2>&1',

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Adoption, createAdoption } from './adopt-folders.ts';
-import { type Bounds, memoryDetail } from './bounds.ts';
+import { type Bounds, exitDetail, memoryDetail } from './bounds.ts';
+import { type WatchOptions, watchBounds } from './bounds-watch.ts';
 import { bubblewrapArgs, innerCommand } from './bubblewrap-args.ts';
 import { explainFailure } from './bubblewrap-failure.ts';
 import { type BubblewrapWords, createWords } from './bubblewrap-words.ts';
@@ -12,7 +13,6 @@ import type { CommandUser } from './command-user.ts';
 import { type BridgeSetup, type Bridges, type CommandBridge, createBridges } from './egress/bridges.ts';
 import { endFence } from './end-fence.ts';
 import { launchCommand } from './launch-command.ts';
-import { watchMemory } from './memory-watch.ts';
 import { planMounts } from './mount-plan.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { isRunning } from './process-tree.ts';
@@ -136,6 +136,7 @@ async function runCommand(
     ];
     const words = createWords();
     bridge?.attach(() => words.firstPid());
+    let printedBytes = 0;
     const end = await runProcess({
       launch: fencedLaunch({
         setup,
@@ -143,11 +144,19 @@ async function runCommand(
         args,
         fds: launch.fds,
         words,
-        boundsMemory: cgroup?.boundsMemory === true,
+        watch: {
+          bounds: setup.bounds,
+          folders: sources.filter(({ access }) => access === 'write').map(({ path }) => path),
+          printed: () => printedBytes,
+          boundsMemory: cgroup?.boundsMemory === true,
+        },
       }),
       pipes: setup.pipes,
       timeoutMs: command.timeoutMs,
-      onOutput: (chunk) => command.onOutput(chunk),
+      onOutput: (chunk) => {
+        printedBytes += chunk.length;
+        return command.onOutput(chunk);
+      },
       signal: run.signal,
     });
     const { durationMs } = end;
@@ -158,7 +167,8 @@ async function runCommand(
       return { reason: 'killed', exitCode: null, durationMs, detail: memoryDetail(setup.bounds) };
     if (exitCode !== null && bridge?.isReady() === false)
       return { ...failed(`What leads out of the sandbox could not be opened: ${words.stderr().trim()}`), durationMs };
-    if (exitCode !== null) return { reason: 'exited', exitCode, durationMs, detail: null };
+    if (exitCode !== null)
+      return { reason: 'exited', exitCode, durationMs, detail: exitDetail(exitCode, setup.bounds) };
     if (end.signal !== null)
       return {
         reason: 'killed',
@@ -198,10 +208,10 @@ interface FencedLaunch {
   args: readonly string[];
   fds: readonly number[];
   words: BubblewrapWords;
-  boundsMemory: boolean;
+  watch: WatchOptions;
 }
 
-function fencedLaunch({ setup, file, args, fds, words, boundsMemory }: FencedLaunch): Launch {
+function fencedLaunch({ setup, file, args, fds, words, watch }: FencedLaunch): Launch {
   return {
     start(outputFd) {
       const filterFd = openSync(setup.filterFile, 'r');
@@ -226,8 +236,7 @@ function fencedLaunch({ setup, file, args, fds, words, boundsMemory }: FencedLau
       while (pid !== null && isRunning(pid)) await delay(1);
     },
     watch(child, kill) {
-      if (boundsMemory || child.pid === undefined) return () => undefined;
-      return watchMemory(child.pid, setup.bounds.memoryBytes, () => kill(memoryDetail(setup.bounds)));
+      return child.pid === undefined ? () => undefined : watchBounds(child.pid, watch, kill);
     },
   };
 }

@@ -62,6 +62,8 @@ const PROBE_POLICY: SandboxPolicy = {
   memoryBytes: 4 * 1024 ** 3,
   processes: 512,
   fileSizeBytes: 1024 ** 3,
+  diskBytes: 16 * 1024 ** 3,
+  outputBytes: 4 * 1024 ** 3,
 };
 
 async function probeFact(env: DescribeOptions['env']): Promise<SandboxFact> {

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { type Bounds, memoryDetail } from './bounds.ts';
+import { type Bounds, exitDetail } from './bounds.ts';
+import { watchBounds } from './bounds-watch.ts';
 import { innerCommand } from './bubblewrap-args.ts';
 import { createWords } from './bubblewrap-words.ts';
 import { type Launch, runProcess } from './command-process.ts';
@@ -10,7 +11,6 @@ import { type Area, accessTo, needsCopy, planAreas, writableIn } from './copy-pl
 import { createFolderCopy, type FolderCopy } from './folder-copy.ts';
 import { landlockArgs, landlockEnvironment } from './landlock-launcher.ts';
 import { landlockRules, landlockRuleset } from './landlock-rules.ts';
-import { watchMemory } from './memory-watch.ts';
 import { isWithin, planMounts } from './mount-plan.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { tasksOf } from './process-tree.ts';
@@ -134,6 +134,7 @@ async function runIn(
   const script = moved.reduce((text, root) => pointTo(text, root, locate(root)), command.script);
   const isLong = Buffer.byteLength(script) > MAX_ARGUMENT_BYTES;
   const scriptFile = isLong ? scratch.file(`script-${id}`, script) : null;
+  const written = [...places.flatMap(({ area }) => writableIn(area).map(locate)), temporary];
   const rules = landlockRules(
     {
       view: setup.view,
@@ -141,7 +142,7 @@ async function runIn(
         ...places.filter(({ area }) => accessTo(area, '') !== 'hidden').map(({ area }) => locate(area.root)),
         ...(scriptFile === null ? [] : [scriptFile]),
       ],
-      write: [...places.flatMap(({ area }) => writableIn(area).map(locate)), temporary],
+      write: written,
     },
     abi,
   );
@@ -166,6 +167,7 @@ async function runIn(
     [SURVIVOR_MARK]: id,
   });
   const words = createWords();
+  let printedBytes = 0;
   const launch: Launch = {
     start(outputFd) {
       const child = spawn(file, args, {
@@ -189,14 +191,18 @@ async function runIn(
     },
     watch(child, kill) {
       if (child.pid === undefined) return () => undefined;
-      return watchMemory(child.pid, bounds.memoryBytes, () => kill(memoryDetail(bounds)));
+      const printed = (): number => printedBytes;
+      return watchBounds(child.pid, { bounds, folders: written, printed, boundsMemory: false }, kill);
     },
   };
   const end = await runProcess({
     launch,
     pipes: setup.pipes,
     timeoutMs: command.timeoutMs,
-    onOutput: (chunk) => command.onOutput(chunk),
+    onOutput: (chunk) => {
+      printedBytes += chunk.length;
+      return command.onOutput(chunk);
+    },
     signal,
   });
   rmSync(temporary, { recursive: true, force: true });
@@ -204,7 +210,7 @@ async function runIn(
   if (cause === 'not_started') return failed(`The sandbox could not be started: ${end.detail ?? 'unknown'}.`);
   if (cause !== 'exited') return { reason: cause, exitCode: null, durationMs, detail: end.detail };
   const exitCode = words.exitCode();
-  if (exitCode !== null) return { reason: 'exited', exitCode, durationMs, detail: null };
+  if (exitCode !== null) return { reason: 'exited', exitCode, durationMs, detail: exitDetail(exitCode, bounds) };
   if (end.signal !== null) {
     killSurvivors(0, id);
     const detail = `The sandbox was ended from outside by ${end.signal}.`;

@@ -41,8 +41,8 @@ export async function probeLandlock(options: ProbeOptions, before: string | null
   const scratch = createScratch();
   const canary = scratch.file('canary', 'untouched');
   chmodSync(canary, 0o666);
-  const { memoryBytes, processes, fileSizeBytes } = policy;
-  const bounds = { memoryBytes, processes, fileSizeBytes };
+  const { memoryBytes, processes, fileSizeBytes, diskBytes, outputBytes } = policy;
+  const bounds = { memoryBytes, processes, fileSizeBytes, diskBytes, outputBytes };
   const sandbox = createLandlockSandbox(
     {
       perl,

@@ -100,7 +100,7 @@ interface Attempt {
 async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before }: Attempt): Promise<SandboxProbe> {
   const { policy } = options;
   const scratch = createScratch();
-  const { memoryBytes, processes, fileSizeBytes } = policy;
+  const { memoryBytes, processes, fileSizeBytes, diskBytes, outputBytes } = policy;
   // Joining a control group waits for the kernel (20 ms and more); the limits of the process and a watch do without.
   const cgroups = user.kind === 'root' ? findCgroupHome() : null;
   const status: SandboxStatus = {
@@ -119,7 +119,7 @@ async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before 
       view,
       overlays: accountOverlays(scratch, user),
       masked: user.kind === 'root' ? findRootOnly('/etc') : [],
-      bounds: { memoryBytes, processes, fileSizeBytes },
+      bounds: { memoryBytes, processes, fileSizeBytes, diskBytes, outputBytes },
       readOnly: policy.mode === 'read-only',
       given: options.mounts.map(({ from }) => from),
       scratch,

@@ -42,6 +42,11 @@ export function descendants(pid: number): number[] {
   return found;
 }
 
+/** Of the text of /proc/PID/status. */
+export function threadsOf(status: string): number {
+  return Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+}
+
 export function childrenOf(pid: number): number[] {
   let threads: string[];
   try {
@@ -67,7 +72,7 @@ export function tasksOf(uid: number): number {
   for (const pid of allProcesses()) {
     const status = readProc(pid, 'status') ?? '';
     const owner = /^Uid:\s+(\d+)/m.exec(status)?.[1];
-    if (owner === String(uid)) count += Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 1);
+    if (owner === String(uid)) count += threadsOf(status);
   }
   return count;
 }

@@ -43,7 +43,7 @@ export interface CommandEnd {
   /** 128 + signal number when a signal ended it; null when it did not run or was ended by us. */
   exitCode: number | null;
   durationMs: number;
-  /** One sentence, for reasons other than `exited`. */
+  /** One sentence, for reasons other than `exited`; there only where the exit code is that of a bound. */
   detail: string | null;
 }
 

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import os from 'node:os';
-import { type Bounds, CLOSE_DESCRIPTORS, fileKibOf, memoryDetail } from './bounds.ts';
+import { type Bounds, CLOSE_DESCRIPTORS, exitDetail, fileKibOf } from './bounds.ts';
+import { watchBounds } from './bounds-watch.ts';
 import { runProcess } from './command-process.ts';
-import { watchMemory } from './memory-watch.ts';
 import { createOutputPipes, type OutputPipes } from './output-pipes.ts';
 import type { CommandEnd, Sandbox, SandboxedCommand, SandboxStatus } from './sandbox.ts';
 import { createScratch, type Scratch } from './scratch.ts';
@@ -69,6 +69,8 @@ async function runUnfenced(
   const moved = command.mounts.find(({ from, to, access }) => access !== 'hidden' && from !== to);
   if (moved !== undefined) return failed(`Without a sandbox, ${moved.from} cannot be shown at ${moved.to}.`);
   if (!existsSync(command.workdir)) return failed(`${command.workdir} does not exist.`);
+  const folders = [...command.mounts.filter(({ access }) => access === 'write').map(({ from }) => from), command.home];
+  let printedBytes = 0;
   const id = randomUUID();
   const isLong = Buffer.byteLength(command.script) > MAX_ARGUMENT_BYTES;
   try {
@@ -95,18 +97,21 @@ async function runUnfenced(
         watch: ({ pid }, end) =>
           pid === undefined || process.platform !== 'linux'
             ? () => undefined
-            : watchMemory(pid, bounds.memoryBytes, () => end(memoryDetail(bounds))),
+            : watchBounds(pid, { bounds, folders, printed: () => printedBytes, boundsMemory: false }, end),
       },
       pipes,
       timeoutMs: command.timeoutMs,
-      onOutput: (chunk) => command.onOutput(chunk),
+      onOutput: (chunk) => {
+        printedBytes += chunk.length;
+        return command.onOutput(chunk);
+      },
       signal,
     });
     const { cause, durationMs, detail } = end;
     if (cause === 'not_started') return failed(`The command could not be started: ${detail ?? 'unknown'}.`);
     if (cause !== 'exited') return { reason: cause, exitCode: null, durationMs, detail };
     const exitCode = end.signal === null ? end.exitCode : 128 + os.constants.signals[end.signal];
-    return { reason: 'exited', exitCode, durationMs, detail: null };
+    return { reason: 'exited', exitCode, durationMs, detail: exitDetail(exitCode, bounds) };
   } catch (error) {
     return failed(`The command could not be started: ${error instanceof Error ? error.message : String(error)}.`);
   }

@@ -54,7 +54,7 @@ export const shell: Tool<Input> = {
     denied = (end.denied ?? []).slice(0, MOST_DENIED).map((words) => `denied by the policy: ${words}`);
     switch (end.reason) {
       case 'exited': {
-        const outcome = ended(end.exitCode === 0 ? 'completed' : 'failed', end.exitCode, null);
+        const outcome = ended(end.exitCode === 0 ? 'completed' : 'failed', end.exitCode, end.detail);
         return isSilent ? { ...outcome, note: outcome.note.replace(/^exit code \d+/, '$&, no output') } : outcome;
       }
       case 'timed_out':

@@ -32,7 +32,7 @@ workspace:
   review: [{paths: ["auth/**"], label: security}]
   dependencies: deny
   on_failure: keep
-sandbox: {mode: read-only, require: bubblewrap, network: {allow: ["registry.npmjs.example", "*.example.org:443"]}, env: {pass: [LANG, TZ], set: {CI: "1", A: "x # y"}}, readable: [~/.cargo], services: ["127.0.0.1:5432"], home: private, memory: 1.5GiB, processes: 64, file_size: 512KiB}
+sandbox: {mode: read-only, require: bubblewrap, network: {allow: ["registry.npmjs.example", "*.example.org:443"]}, env: {pass: [LANG, TZ], set: {CI: "1", A: "x # y"}}, readable: [~/.cargo], services: ["127.0.0.1:5432"], home: private, memory: 1.5GiB, processes: 64, file_size: 512KiB, disk: 8GiB, output: 64MiB}
 commands: {default: ask, deny: ["git push", "npm publish"], ask: ["terraform apply"], allow: ["npm test"]}
 approvals: suspend
 setup:

@@ -61,6 +61,36 @@ describe.skipIf(!IS_LINUX)('the bounds of a fenced command', () => {
     expect(sizes).toEqual([500_000, MIB, 0]);
   });
 
+  it('end a command that fills the disk, by files that have a name or none', async () => {
+    const sandbox = await openIn(folders, { policy: { diskBytes: 24 * MIB } });
+    const named = 'for i in 1 2 3 4 5 6 7 8; do head -c 8M /dev/zero > file-$i; done; sync; sleep 60';
+    const nameless = 'exec 7<> open; rm open; head -c 64M /dev/zero >&7; sync; sleep 60';
+    const ends = [await runIn(sandbox, folders, named), await runIn(sandbox, folders, nameless)];
+    const modest = await runIn(sandbox, folders, 'rm file-*; head -c 4M /dev/zero > small; sleep 1; echo done');
+    await sandbox.close();
+    const detail = expect.stringContaining(`sandbox.disk allows (${24 * MIB} bytes)`);
+    expect(ends).toEqual(ends.map(() => expect.objectContaining({ reason: 'killed', detail })));
+    expect(modest).toMatchObject({ reason: 'exited', exitCode: 0, output: 'done\n' });
+  });
+
+  it('say which bound it was when a file grew over its size', async () => {
+    const sandbox = await openIn(folders, { policy: { fileSizeBytes: MIB } });
+    const end = await runIn(sandbox, folders, 'truncate -s 10G sparse');
+    await sandbox.close();
+    expect(end).toMatchObject({
+      reason: 'exited',
+      exitCode: 153,
+      detail: expect.stringContaining('sandbox.file_size'),
+    });
+  });
+
+  it('let what maps more than it uses have it, when it asks', async () => {
+    const sandbox = await openIn(folders, { policy: { memoryBytes: 64 * MIB } });
+    const { output } = await runIn(sandbox, folders, 'ulimit -S -d; ulimit -S -d unlimited && ulimit -S -d');
+    await sandbox.close();
+    expect(output).toBe(`${2 * 64 * 1024 + 1024 * 1024}\nunlimited\n`);
+  });
+
   it('stop what fills /tmp and /dev/shm before it fills memory', async () => {
     const sandbox = await openIn(folders, { policy: { memoryBytes: 64 * MIB } });
     const { output } = await runIn(

@@ -21,7 +21,7 @@ const FENCE: Fence = {
   masked: [],
   env: { CI: '1', HOME: '/elsewhere', PATH: '/mine' },
   workdir: '/ws/sub',
-  bounds: { memoryBytes: 1024 ** 3, processes: 100, fileSizeBytes: 1025 },
+  bounds: { memoryBytes: 1024 ** 3, processes: 100, fileSizeBytes: 1025, diskBytes: 2 ** 34, outputBytes: 2 ** 32 },
   locate: (hostPath) => (hostPath.startsWith('/ws') ? `/mnt/0${hostPath.slice(3)}` : hostPath),
 };
 

@@ -42,6 +42,8 @@ export const POLICY: SandboxPolicy = {
   memoryBytes: 2048 * MIB,
   processes: 200,
   fileSizeBytes: 1024 * MIB,
+  diskBytes: 16 * 1024 * MIB,
+  outputBytes: 4 * 1024 * MIB,
 };
 
 export interface Folders {

@@ -91,6 +91,8 @@ const POLICY: SandboxPolicy = {
   memoryBytes: 2 ** 31,
   processes: 256,
   fileSizeBytes: 2 ** 30,
+  diskBytes: 2 ** 34,
+  outputBytes: 2 ** 32,
 };
 
 /** The real sandbox of a tier over `dir`, or why there is none here. */
