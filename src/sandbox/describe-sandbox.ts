@@ -4,8 +4,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { SandboxPolicy } from '../policy/index.ts';
+import { findSystemProgram } from './command-user.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
+import { loadLandlockAbi } from './landlock-launcher.ts';
+import { LEAST_LANDLOCK_ABI } from './landlock-rules.ts';
 import { probeSandbox } from './probe-sandbox.ts';
+import type { SandboxTier } from './sandbox.ts';
 import { isFilterArch } from './seccomp-filter.ts';
 
 /** One thing about this machine that the sandbox needs or would like. */
@@ -32,15 +36,20 @@ const ALLOW_NAMESPACES =
 /** Facts for `belay doctor`: what the sandbox finds here, the real probe first, then what explains it. */
 export async function describeSandbox({ env }: DescribeOptions): Promise<readonly SandboxFact[]> {
   if (process.platform !== 'linux') {
-    return [await probeFact(env)];
+    return [(await probeFact(env)).fact];
   }
   const { PATH: searchPath = '' } = env;
   const bwrap = findBubblewrap(searchPath, []);
+  const { fact, tier } = await probeFact(env);
+  // Landlock does without them.
+  const isNeeded = tier !== 'landlock';
   return [
-    await probeFact(env),
-    await programFact(bwrap),
+    fact,
+    { ...(await programFact(bwrap)), required: isNeeded },
     ...(bwrap === null ? [] : [await mountPointFact(bwrap)]),
-    ...kernelFacts(),
+    ...kernelFacts().map((one) => (one.required ? { ...one, required: isNeeded } : one)),
+    await landlockFact(),
+    ...(isHostedRunner(env) ? [hostedRunnerFact(tier)] : []),
     {
       name: 'system call filter',
       works: isFilterArch(process.arch),
@@ -50,6 +59,12 @@ export async function describeSandbox({ env }: DescribeOptions): Promise<readonl
     },
   ];
 }
+
+const HOSTED_RUNNER_RECIPE = [
+  'in a step before this one, run `sudo apt-get update && sudo apt-get install -y bubblewrap`',
+  'then either `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, which holds for the whole machine until it is thrown away',
+  "or, for bwrap alone, `printf '%s\\n' 'abi <abi/4.0>,' 'include <tunables/global>' 'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }' | sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap`",
+].join('; ');
 
 const PROBE_POLICY: SandboxPolicy = {
   mode: 'workspace-write',
@@ -66,7 +81,7 @@ const PROBE_POLICY: SandboxPolicy = {
   outputBytes: 4 * 1024 ** 3,
 };
 
-async function probeFact(env: DescribeOptions['env']): Promise<SandboxFact> {
+async function probeFact(env: DescribeOptions['env']): Promise<{ fact: SandboxFact; tier: SandboxTier | null }> {
   return withFolder(async (folder) => {
     const workspace = path.join(folder, 'workspace');
     const home = path.join(folder, 'home');
@@ -81,9 +96,13 @@ async function probeFact(env: DescribeOptions['env']): Promise<SandboxFact> {
     });
     const about = { name: 'works', required: true };
     if (probe.kind === 'unavailable')
-      return { ...about, works: false, says: 'commands cannot be fenced here', fix: probe.reason };
+      return {
+        fact: { ...about, works: false, says: 'commands cannot be fenced here', fix: probe.reason },
+        tier: null,
+      };
     await probe.sandbox.close();
-    return { ...about, works: true, says: probe.sandbox.status.reason, fix: null };
+    const { tier, reason } = probe.sandbox.status;
+    return { fact: { ...about, works: true, says: `${tier}: ${reason}`, fix: null }, tier };
   });
 }
 
@@ -135,6 +154,38 @@ async function mountPointFact(bwrap: string): Promise<SandboxFact> {
       fix: works ? null : 'update bubblewrap to 0.12 or to a patched build of your distribution',
     };
   });
+}
+
+async function landlockFact(): Promise<SandboxFact> {
+  const about = { name: 'landlock', required: false };
+  const perl = findSystemProgram('perl');
+  if (perl === null) return { ...about, works: false, says: 'perl is not installed', fix: 'install `perl-base`' };
+  const abi = await loadLandlockAbi(perl);
+  const works = abi >= LEAST_LANDLOCK_ABI;
+  return {
+    ...about,
+    works,
+    says: abi === 0 ? 'not in this kernel' : `version ${abi}`,
+    fix: works ? null : 'use Linux 6.2 or newer, with `landlock` in its list of security modules',
+  };
+}
+
+/** As GitHub's own machines say of themselves. */
+function isHostedRunner({ GITHUB_ACTIONS: actions, RUNNER_ENVIRONMENT: kind }: DescribeOptions['env']): boolean {
+  return actions === 'true' && kind === 'github-hosted';
+}
+
+function hostedRunnerFact(tier: SandboxTier | null): SandboxFact {
+  const works = tier === 'bubblewrap';
+  return {
+    name: 'GitHub-hosted runner',
+    works,
+    required: false,
+    says: works
+      ? 'set up for bubblewrap'
+      : 'comes without bubblewrap, and its AppArmor keeps user namespaces from programs without a profile',
+    fix: works ? null : HOSTED_RUNNER_RECIPE,
+  };
 }
 
 function kernelFacts(): SandboxFact[] {

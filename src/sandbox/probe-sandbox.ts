@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import type { SandboxPolicy } from '../policy/index.ts';
 import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
 import { findCgroupHome } from './cgroup.ts';
 import { type CommandUser, commandUsers, findSystemProgram } from './command-user.ts';
@@ -10,6 +11,7 @@ import { createOutputPipes } from './output-pipes.ts';
 import { probeLandlock } from './probe-landlock.ts';
 import { type ProbeOptions, reachesOut } from './probe-options.ts';
 import { judgeProbe, PROBE_SCRIPT } from './probe-script.ts';
+import { probeSeatbelt } from './probe-seatbelt.ts';
 import { findRootOnly } from './root-only.ts';
 import { runProbe } from './run-probe.ts';
 import type { Sandbox, SandboxProbe, SandboxStatus } from './sandbox.ts';
@@ -33,22 +35,33 @@ export async function probeSandbox(options: ProbeOptions): Promise<SandboxProbe>
       tier: 'external',
       reason: 'The policy asserts a sandbox around belay (`sandbox.require: external`); none of its own is in force.',
     });
-  if (demanded === 'seatbelt') {
-    return unavailable(
-      'The seatbelt sandbox is not in this version: use `sandbox.require: bubblewrap` on Linux, or run belay in a Linux container and say `external`.',
-    );
-  }
-  if (process.platform !== 'linux') {
-    return unavailable(
-      `There is no sandbox for ${process.platform} in this version: run belay in a Linux machine or container, or say \`sandbox.require: external\` if something fences it.`,
-    );
-  }
+  const refusal = platformRefusal(process.platform, demanded);
+  if (refusal !== null) return unavailable(refusal);
+  if (process.platform === 'darwin') return probeSeatbelt(options);
   if (demanded === 'landlock') return probeLandlock(options, null);
   const first = await probeBubblewrap(options);
   if (first.kind === 'works' || demanded === 'bubblewrap' || options.signal.aborted) return first;
   // A step down that the policy allows (`any`), and that the status tells.
   const second = await probeLandlock(options, first.reason);
   return second.kind === 'works' ? second : unavailable(`${first.reason} In its place: ${second.reason}`);
+}
+
+const LINUX_OR_ASSERT =
+  'run belay in a Linux machine, virtual machine or container, or say `sandbox.require: external` if something fences it';
+
+/** Why a platform cannot have the fence demanded; null when it is worth a try. */
+export function platformRefusal(platform: NodeJS.Platform, demanded: SandboxPolicy['require']): string | null {
+  if (platform === 'linux')
+    return demanded === 'seatbelt'
+      ? 'The seatbelt sandbox is one of macOS: use `bubblewrap` or `landlock` on Linux.'
+      : null;
+  if (platform === 'darwin')
+    return demanded === 'any' || demanded === 'seatbelt'
+      ? null
+      : `The ${demanded} sandbox is one of Linux: use \`seatbelt\` on macOS, or ${LINUX_OR_ASSERT}.`;
+  if (platform === 'win32')
+    return `Windows has nothing that keeps a program of the user's to one folder without changing the rights of the user's other files: ${LINUX_OR_ASSERT} (WSL 2 is such a machine).`;
+  return `There is no sandbox for ${platform} in this version: ${LINUX_OR_ASSERT}.`;
 }
 
 function unavailable(reason: string): SandboxProbe {

@@ -78,3 +78,22 @@ export function judgeLandlockProbe(
     return `the size of files is not bounded (${fileKib})`;
   return null;
 }
+
+/** For macOS, whose shell and /proc are others: what a command can open outside. */
+export const SEATBELT_PROBE_SCRIPT = `
+wrote=
+for file in "$CANARY" /tmp/.belay-canary /usr/local/.belay-canary; do (: > "$file") 2>/dev/null && wrote="$wrote $file"; done
+read=no; (exec 3<"$CANARY") 2>/dev/null && read=yes
+net=no; (exec 3<>/dev/udp/127.0.0.1/9) 2>/dev/null && net=yes
+printf 'read=%s net=%s wrote=%s\\n' "$read" "$net" "$wrote"
+`;
+
+/** What of the fence does not hold, in words; null when all does. */
+export function judgeSeatbeltProbe(output: string): string | null {
+  const facts = /^read=(\S*) net=(\S*) wrote=(.*)$/m.exec(output);
+  if (facts === null) return `the probe's answer is not one: ${JSON.stringify(output.slice(0, 200))}`;
+  const [, read, net, wrote] = facts;
+  if (wrote !== '') return `a command could write to${wrote}`;
+  if (read !== 'no') return 'a command could read files outside';
+  return net === 'no' ? null : 'a command could open a socket';
+}

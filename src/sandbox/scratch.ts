@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { INNER_HOME } from './bubblewrap-args.ts';
@@ -9,6 +18,7 @@ export interface Scratch {
   /** Empty, mode 000. */
   emptyFile: string;
   file(name: string, content: string | Buffer): string;
+  folder(name: string): string;
   remove(): void;
 }
 
@@ -23,7 +33,12 @@ export function createScratch(): Scratch {
   };
   const emptyFile = file('empty', '');
   chmodSync(emptyFile, 0o000);
-  return { dir, emptyFile, file, remove: () => rmSync(dir, { recursive: true, force: true }) };
+  const folder = (name: string): string => {
+    const at = path.join(dir, name);
+    mkdirSync(at);
+    return at;
+  };
+  return { dir, emptyFile, file, folder, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
 /** Account files that name the command's user, where the machine's own do not: many programs fail for a uid without a name. */

@@ -18,13 +18,15 @@ export interface UnsafeSetup {
   env: Readonly<Record<string, string | undefined>>;
   /** `processes` has no effect: the kernel would count everything that the user runs. */
   bounds: Bounds;
+  /** Program and arguments that the command's shell is started through, and what only that fence shows; none without one. */
+  fence?: (command: SandboxedCommand, temporary: string) => readonly string[];
 }
 
 /**
  * No fence: commands run as belay's user with all that it may do. What is kept of the port: the environment is the command's own, and
  * nothing that a command started outlives it (on Linux; elsewhere only what stays in its process group).
  */
-export function createUnsafeSandbox({ status, env, bounds }: UnsafeSetup): Sandbox {
+export function createUnsafeSandbox({ status, env, bounds, fence }: UnsafeSetup): Sandbox {
   const closing = new AbortController();
   const running = new Set<Promise<CommandEnd>>();
   const { PATH: searchPath } = env;
@@ -41,6 +43,7 @@ export function createUnsafeSandbox({ status, env, bounds }: UnsafeSetup): Sandb
         bounds,
         pipes,
         scratch,
+        fence,
       });
       running.add(end);
       void end.finally(() => running.delete(end));
@@ -60,11 +63,12 @@ interface Run {
   bounds: Bounds;
   pipes: OutputPipes;
   scratch: Scratch;
+  fence: UnsafeSetup['fence'];
 }
 
 async function runUnfenced(
   command: SandboxedCommand,
-  { signal, path, bounds, pipes, scratch }: Run,
+  { signal, path, bounds, pipes, scratch, fence }: Run,
 ): Promise<CommandEnd> {
   const moved = command.mounts.find(({ from, to, access }) => access !== 'hidden' && from !== to);
   if (moved !== undefined) return failed(`Without a sandbox, ${moved.from} cannot be shown at ${moved.to}.`);
@@ -74,18 +78,21 @@ async function runUnfenced(
   const id = randomUUID();
   const isLong = Buffer.byteLength(command.script) > MAX_ARGUMENT_BYTES;
   try {
+    const temporary = fence === undefined ? os.tmpdir() : scratch.folder(`tmp-${id}`);
+    const prefix = fence?.(command, temporary) ?? [];
     const script = isLong ? [scratch.file(`script-${id}`, command.script)] : ['-c', command.script];
+    const shell = ['-p', '-c', limits(bounds), 'bash', ...script];
     const end = await runProcess({
       launch: {
         start: (outputFd) =>
-          spawn('bash', ['-p', '-c', limits(bounds), 'bash', ...script], {
+          spawn(prefix[0] ?? 'bash', [...prefix.slice(1), ...(prefix.length > 0 ? ['/bin/bash'] : []), ...shell], {
             cwd: command.workdir,
             detached: true,
             env: {
               ...(path === undefined ? {} : { PATH: path }),
               ...command.env,
               HOME: command.home,
-              TMPDIR: os.tmpdir(),
+              TMPDIR: temporary,
               [SURVIVOR_MARK]: id,
             },
             stdio: ['ignore', outputFd, outputFd],

@@ -172,6 +172,12 @@ describe('the facts for the doctor', () => {
     const facts = await describeSandbox({ env: process.env });
     expect(facts[0]).toMatchObject({ name: 'works', required: true });
     expect(facts.map(({ works, fix }) => works === (fix === null))).toEqual(facts.map(() => true));
+    const runner = await describeSandbox({
+      env: { PATH: '/nowhere', GITHUB_ACTIONS: 'true', RUNNER_ENVIRONMENT: 'github-hosted' },
+    });
+    expect(runner.find(({ name }) => name === 'GitHub-hosted runner')?.fix).toMatch(
+      /apt-get install -y bubblewrap.*apparmor_restrict_unprivileged_userns=0.*apparmor_parser -r/,
+    );
     const without = await describeSandbox({ env: { PATH: '/nowhere' } });
     expect(without.find(({ name }) => name === 'bubblewrap')).toMatchObject({ works: false, fix: expect.any(String) });
   });
