@@ -132,6 +132,7 @@ export const REPORT_OPTIONS = {
     value: 'F',
     describe: 'patch of the run, for the diffs of the HTML (default: where the run wrote it)',
   },
+  compare: { kind: 'text', value: 'A', describe: 'batch to compare with: belay report --compare A B' },
   output: { kind: 'text', value: 'FILE', describe: 'write to this file (default: stdout)', alias: 'o' },
 } as const satisfies OptionTable;
 export const NO_OPTIONS = {} as const satisfies OptionTable;

@@ -47,7 +47,7 @@ export const COMMANDS: readonly Command[] = [
   {
     usage: 'report <events>',
     describe: 'what people and other tools read of a run',
-    positionals: { events: { describe: 'event stream of a run, the id of a thread, or - for stdin' } },
+    positionals: { events: { describe: 'event stream of a run or a batch, the id of a thread, or - for stdin' } },
     options: REPORT_OPTIONS,
     load: async () => (await import('./report.ts')).reportRun,
   },

@@ -5,9 +5,14 @@ import { UsageError } from '../../errors.ts';
 import { oneLine, readEvents } from '../../events/index.ts';
 import {
   attachPatch,
+  type BatchView,
   foldReport,
   type ReportView,
   renderAttestation,
+  renderBatchHtml,
+  renderBatchMarkdown,
+  renderComparisonHtml,
+  renderComparisonMarkdown,
   renderHtml,
   renderJunit,
   renderMarkdown,
@@ -15,6 +20,7 @@ import {
 } from '../../report/index.ts';
 import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
+import { loadBatchView } from '../load-batch-view.ts';
 import { requireParentFolder } from '../output-file.ts';
 import { print } from '../print.ts';
 import { textOf } from '../read-options.ts';
@@ -57,6 +63,41 @@ export const reportRun: Handler = async (invocation) => {
   const path = file === null ? null : resolve(io.cwd(), file);
   if (path !== null) await requireParentFolder('--output', path);
   const format = formatOf(textOf(options, 'format'), file);
+  const text = (await renderBatches(source, format, invocation)) ?? (await renderRun(source, format, invocation));
+  if (path === null) await print(io.stdout, text);
+  else await writeFile(path, text);
+  return 0;
+};
+
+/** A batch, or two of them; null where the source is a run. */
+async function renderBatches(source: string, format: Format, { io, options }: Invocation): Promise<string | null> {
+  const load = async (name: string): Promise<BatchView | null> => {
+    const path = resolve(io.cwd(), name);
+    if (name === '-' || /^t_[\w-]+$/.test(name)) return null;
+    await requireReadable(path);
+    const view = await loadBatchView(path, name);
+    for (const { line, reason } of view?.faults.slice(0, 1) ?? [])
+      await print(
+        io.stderr,
+        `belay: ${oneLine(name)}:${line}: the log is broken: ${oneLine(reason)}; the report says so\n`,
+      );
+    return view;
+  };
+  const first = textOf(options, 'compare');
+  const view = await load(source);
+  if (view === null && first === null) return null;
+  if (format !== 'html' && format !== 'markdown')
+    throw new UsageError(`--format ${format} is for one run; a batch has html and markdown`);
+  if (first === null)
+    return view === null ? null : format === 'html' ? renderBatchHtml(view) : renderBatchMarkdown(view);
+  const before = await load(first);
+  if (before === null || view === null)
+    throw new UsageError(`--compare needs two batches: ${oneLine(before === null ? first : source)} is none`);
+  return format === 'html' ? renderComparisonHtml(before, view) : renderComparisonMarkdown(before, view);
+}
+
+async function renderRun(source: string, format: Format, invocation: Invocation): Promise<string> {
+  const { io } = invocation;
   const view = await loadView(source, invocation);
   const [fault] = view.log.faults;
   if (view.log.events === 0)
@@ -68,11 +109,8 @@ export const reportRun: Handler = async (invocation) => {
       io.stderr,
       `belay: ${oneLine(source)}:${fault.line}: the log is broken: ${oneLine(fault.reason)}; the report says so\n`,
     );
-  const text = RENDERERS[format](format === 'html' ? await withPatch(view, invocation) : view);
-  if (path === null) await print(io.stdout, text);
-  else await writeFile(path, text);
-  return 0;
-};
+  return RENDERERS[format](format === 'html' ? await withPatch(view, invocation) : view);
+}
 
 /** Patches are bounded by the policy; whatever a log names may be anything. */
 const MAX_PATCH_BYTES = 16_777_216;

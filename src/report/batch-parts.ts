@@ -1,0 +1,63 @@
+import type { BatchView } from './fold-batch.ts';
+import { type Html, html } from './html.ts';
+import { codeCell, codeSpan } from './inert-markdown.ts';
+
+/** A cell of a table that both forms of a report show. */
+export interface Cell {
+  text: string;
+  /** Text of others: a name, a reason. */
+  isForeign?: boolean;
+  tone?: 'good' | 'bad';
+  isNumber?: boolean;
+}
+export interface Table {
+  title: string;
+  head: readonly string[];
+  rows: readonly (readonly Cell[])[];
+  /** Rows that are not shown. */
+  more: number;
+}
+
+export function markdownTable({ title, head, rows, more }: Table): string[] {
+  if (rows.length === 0) return [];
+  const cell = ({ text, isForeign, tone }: Cell) =>
+    `${tone === 'good' ? '✅ ' : tone === 'bad' ? '❌ ' : ''}${isForeign === true ? codeCell(text, 160) : text}`;
+  const lines = rows.map((row) => `| ${row.map(cell).join(' | ')} |`);
+  return [
+    `### ${title}`,
+    [`| ${head.join(' | ')} |`, `|${head.map(() => '---').join('|')}|`, ...lines].join('\n'),
+    ...(more > 0 ? [`${more} more are in the results.`] : []),
+  ];
+}
+
+export function htmlTable({ title, head, rows, more }: Table): Html | null {
+  if (rows.length === 0) return null;
+  const numbers = (rows[0] ?? []).map((one) => one.isNumber === true);
+  const cell = ({ text, isForeign, tone, isNumber }: Cell) => {
+    const shown = isForeign === true ? html`<bdi>${text}</bdi>` : text;
+    return html`<td${isNumber === true ? html` class="n"` : null}>${tone === undefined ? shown : html`<span class="pill ${tone}">${shown}</span>`}</td>`;
+  };
+  return html`<section class="card"><h2>${title}</h2><div class="scroll" tabindex="0"><table><thead><tr>${head.map((name, i) => html`<th scope="col"${numbers[i] === true ? html` class="n"` : null}>${name}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row.map(cell)}</tr>`)}</tbody></table></div>${more > 0 ? html`<p class="cut">${more} more are in the results.</p>` : null}</section>`;
+}
+
+/** What has to be said before any figure. */
+export function batchWarnings(view: BatchView): string[] {
+  const { faults, stopped, missing } = view;
+  const [fault] = faults;
+  const isMissing = missing !== null && (missing.jobs > 0 || missing.shards.length > 0);
+  return [
+    ...(fault === undefined ? [] : [`The log is broken at line ${fault.line}: ${fault.reason}.`]),
+    ...(stopped === null ? [] : [`The batch stopped before its end: ${stopped}.`]),
+    ...(isMissing ? [`Missing: shards ${missing.shards.join(', ') || 'none'}, jobs ${missing.jobs}.`] : []),
+  ];
+}
+
+export const markdownWarnings = (view: BatchView) =>
+  batchWarnings(view).map((text) => `> [!WARNING]\n> ${codeSpan(text, 400)}`);
+
+export function htmlWarnings(view: BatchView): Html | null {
+  const texts = batchWarnings(view);
+  if (texts.length === 0) return null;
+  return html`<section class="banner" role="alert"><h2>Not a whole batch</h2><ul>${texts.map((text) => html`<li><bdi>${text}</bdi></li>`)}</ul></section>`;
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { rollUp } from '../batch/index.ts';
+import { BatchEvent, type BatchMeasures, FIRST_PREV, JobRecord, type JsonLine, type Outcome } from '../events/index.ts';
+import { keepEnds } from './keep-ends.ts';
+
+export interface JobRow {
+  jobId: string;
+  outcome: Outcome;
+  verified: boolean;
+  reason: string;
+  failing: string[];
+  files: number;
+  costUsd: number | null;
+  durationMs: number;
+}
+
+/** A batch as its events or results tell it. Bounded by the number of its jobs. */
+export interface BatchView {
+  source: string;
+  faults: { line: number; reason: string }[];
+  jobs: JobRow[];
+  outcomes: readonly (readonly [string, number])[];
+  measures: BatchMeasures;
+  costUsd: number | null;
+  /** null: the batch did not end, or only its results are here. */
+  durationMs: number | null;
+  stopped: string | null;
+  missing: { shards: number[]; jobs: number } | null;
+}
+
+const MAX_FAULTS = 20;
+const MAX_TEXT = 400;
+const OWN = new Set(['batch.started', 'job.completed', 'batch.completed']);
+
+/** Whether a first line is that of a batch: its events, what `batch merge` prints, or `--results`. */
+export function isBatchLine(value: Readonly<Record<string, unknown>>): boolean {
+  return OWN.has(String(value['type'])) || (value['type'] === undefined && typeof value['job_id'] === 'string');
+}
+
+/** One pass over the events or the results of a batch; the lines of its runs are passed over. */
+export async function foldBatch(lines: AsyncIterable<JsonLine>, source: string): Promise<BatchView> {
+  const records = new Map<string, JobRecord>();
+  const faults: BatchView['faults'] = [];
+  let ended: Extract<BatchEvent, { type: 'batch.completed' }> | null = null;
+  let hasEvents = false;
+  let prev = FIRST_PREV;
+  let last = 0;
+  for await (const line of lines) {
+    last = line.lineNumber;
+    const report = (reason: string) => {
+      if (faults.length < MAX_FAULTS) faults.push({ line: last, reason });
+    };
+    if (line.kind === 'fault') {
+      report(line.message);
+      continue;
+    }
+    if (!isBatchLine(line.value)) continue;
+    const parsed =
+      line.value['type'] === undefined ? JobRecord.safeParse(line.value) : BatchEvent.safeParse(line.value);
+    if (!parsed.success) {
+      report('the line does not satisfy the schema');
+      continue;
+    }
+    const told = parsed.data;
+    if ('type' in told) {
+      hasEvents = true;
+      if (told.prev !== prev) report("the batch's own chain is broken: prev is not the sha-256 of its line before");
+      prev = createHash('sha256').update(line.line).digest('hex');
+      if (told.type === 'batch.completed') ended = told;
+    }
+    if ('result' in told) records.set(told.job_id, slim(told));
+  }
+  if (hasEvents && ended === null)
+    faults.push({ line: last, reason: 'there is no batch.completed: the stream was cut off' });
+  return view({ source, faults, records: [...records.values()], ended });
+}
+
+/** What the measures and the table need: texts of results may be a megabyte each. */
+function slim({ job_id, result, runs }: JobRecord): JobRecord {
+  return {
+    job_id,
+    result: {
+      ...result,
+      reason: keepEnds(result.reason, MAX_TEXT).text,
+      message: '',
+      output: undefined,
+      goal: null,
+      risks: [],
+      review: [],
+      checks: result.checks.map((check) => ({ ...check, command: '', output_tail: '', reason: null })),
+      denials: result.denials.map(() => ({ action: '', rule: '', reason: '' })),
+    },
+    ...(runs === undefined ? {} : { runs }),
+  };
+}
+
+function view(about: {
+  source: string;
+  faults: BatchView['faults'];
+  records: readonly JobRecord[];
+  ended: Extract<BatchEvent, { type: 'batch.completed' }> | null;
+}): BatchView {
+  const { source, faults, records, ended } = about;
+  const nothing = {
+    recorded: 0,
+    batch: null,
+    shard: null,
+    durationMs: 0,
+    stopped: null,
+    combination: null,
+    missing: null,
+  };
+  const rolled = ended ?? rollUp({ ...nothing, records });
+  return {
+    source,
+    faults,
+    jobs: records.map(({ job_id, result }) => ({
+      jobId: job_id,
+      outcome: result.outcome,
+      verified: result.verified,
+      reason: result.reason,
+      failing: result.checks
+        .filter((check) => check.required && (check.final === 'failed' || check.final === 'timed_out'))
+        .map((check) => check.name),
+      files: result.changes.files.length,
+      costUsd: result.cost_usd,
+      durationMs: result.duration_ms,
+    })),
+    outcomes: Object.entries(rolled.outcomes),
+    measures: rolled.measures,
+    costUsd: rolled.cost_usd,
+    durationMs: ended?.duration_ms ?? null,
+    stopped: rolled.stopped?.reason ?? null,
+    missing: rolled.missing,
+  };
+}
