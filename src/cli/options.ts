@@ -45,6 +45,17 @@ const STREAMS = {
   result: { kind: 'text', value: 'F', describe: 'write the result as JSON' },
 } as const satisfies OptionTable;
 
+const MODEL = {
+  model: { kind: 'text', value: 'PROVIDER/NAME', describe: "model to use instead of the policy's" },
+  replay: { kind: 'text', value: 'CASSETTE', describe: 'answer from a cassette instead of a model' },
+  record: { kind: 'text', value: 'CASSETTE', describe: 'write the model answers to a cassette' },
+} as const satisfies OptionTable;
+
+const ENDS = {
+  patch: { kind: 'text', value: 'F', describe: 'write the patch, accepted or rejected' },
+  message: { kind: 'text', value: 'F', describe: 'write the final message' },
+} as const satisfies OptionTable;
+
 export const RUN_OPTIONS = {
   'goal-file': { kind: 'text', value: 'F', describe: 'read the goal from a file' },
   ...WORKSPACE,
@@ -53,13 +64,10 @@ export const RUN_OPTIONS = {
     value: 'FILE',
     describe: 'untrusted reference material, quoted as data (repeatable, globs)',
   },
-  model: { kind: 'text', value: 'PROVIDER/NAME', describe: "model to use instead of the policy's" },
-  replay: { kind: 'text', value: 'CASSETTE', describe: 'answer from a cassette instead of a model' },
-  record: { kind: 'text', value: 'CASSETTE', describe: 'write the model answers to a cassette' },
+  ...MODEL,
   'output-schema': { kind: 'text', value: 'F', describe: 'JSON Schema that the final answer must satisfy' },
   ...STREAMS,
-  patch: { kind: 'text', value: 'F', describe: 'write the patch, accepted or rejected' },
-  message: { kind: 'text', value: 'F', describe: 'write the final message' },
+  ...ENDS,
   ...TRUST,
   ephemeral: { kind: 'flag', describe: 'keep no thread on disk' },
   turns: { kind: 'text', value: 'N', describe: 'tighten limits.turns' },
@@ -67,6 +75,26 @@ export const RUN_OPTIONS = {
   tokens: { kind: 'text', value: 'N', describe: 'tighten limits.tokens' },
   'cost-usd': { kind: 'text', value: 'N', describe: 'tighten limits.cost_usd' },
   attempts: { kind: 'text', value: 'N', describe: 'tighten limits.attempts' },
+} as const satisfies OptionTable;
+
+export const RESUME_OPTIONS = {
+  approve: { kind: 'text', value: 'ID', describe: 'run the action that waits for this approval' },
+  deny: { kind: 'text', value: 'ID', describe: 'refuse that action, and tell the agent' },
+  workspace: {
+    kind: 'text',
+    value: 'DIR',
+    describe: "the folder under work (default: the thread's, else the current one)",
+  },
+  policy: { kind: 'text', value: 'F', describe: "policy file (default: the thread's)" },
+  ...MODEL,
+  ...STREAMS,
+  ...ENDS,
+  ...TRUST,
+  turns: { kind: 'text', value: 'N', describe: "new limits.turns, up to the policy's" },
+  'wall-time': { kind: 'text', value: 'D', describe: "new limits.wall_time, up to the policy's" },
+  tokens: { kind: 'text', value: 'N', describe: "new limits.tokens, up to the policy's" },
+  'cost-usd': { kind: 'text', value: 'N', describe: "new limits.cost_usd, up to the policy's" },
+  attempts: { kind: 'text', value: 'N', describe: "new limits.attempts, up to the policy's" },
 } as const satisfies OptionTable;
 
 export const VERIFY_OPTIONS = {

@@ -1,4 +1,4 @@
-import type { AnswerPart, Message, ModelRequest, ToolResultPart, ToolSpec } from '../model/index.ts';
+import type { Answer, Message, ModelRequest, ToolResultPart, ToolSpec } from '../model/index.ts';
 import type { Compaction, ThreadNote } from '../thread/index.ts';
 import { type CompactionPlan, decideCompaction } from './decide-compaction.ts';
 import { createNoteFold, type Standing } from './fold-notes.ts';
@@ -18,8 +18,7 @@ export interface Transcript {
   /** What is added from here on belongs to this turn. */
   enterTurn(turn: number): void;
   addUser(text: string, source: Source): Promise<void>;
-  /** `requestTokens`: the provider's own count of the request that was answered; null when there is none of that request alone. */
-  addAnswer(parts: readonly AnswerPart[], requestTokens: number | null): Promise<void>;
+  addAnswer(answer: Answer, about: { attempt: number; costUsd: number | null }): Promise<void>;
   addResults(results: readonly ToolResultPart[], source?: Source): Promise<void>;
   request(): ModelRequest;
   /** Tokens that the next request is likely to cost. */
@@ -60,7 +59,8 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     await options.record(note);
     fold.apply(note);
   }
-  const addMessage = (message: Message, source: Source, more: { requestTokens?: number } = {}) =>
+  type More = Pick<Extract<ThreadNote, { kind: 'message' }>, 'requestTokens' | 'answer'>;
+  const addMessage = (message: Message, source: Source, more: More = {}) =>
     add({ kind: 'message', turn, source, trusted: isTrusted(source), message, ...more });
 
   return {
@@ -76,8 +76,12 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       turn = next;
     },
     addUser: (text, source) => addMessage({ role: 'user', text }, source),
-    addAnswer: (parts, requestTokens) =>
-      addMessage({ role: 'assistant', parts }, 'model', requestTokens === null ? {} : { requestTokens }),
+    addAnswer: ({ parts, finish, usage }, { attempt, costUsd }) =>
+      addMessage({ role: 'assistant', parts }, 'model', {
+        // Tries that failed are in the usage too: then it says nothing about this request.
+        ...(usage.requests === 1 ? { requestTokens: usage.input_tokens } : {}),
+        answer: { attempt, finish, usage, costUsd },
+      }),
     addResults: (results, source = 'tool_result') => addMessage({ role: 'tool', results }, source),
     request: () => ({ system, tools, messages: [...fold.messages], cacheKey }),
     estimateTokens: () => estimator.estimate(fixedBytes + fold.bytes),

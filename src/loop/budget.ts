@@ -37,10 +37,9 @@ export interface BudgetStart {
   turns: number;
   toolCalls: number;
   usage: Usage;
-  costUsd: number;
+  /** null once an answer of unknown price was counted. */
+  costUsd: number | null;
 }
-
-export const FRESH_BUDGET: BudgetStart = { turns: 0, toolCalls: 0, usage: NO_USAGE, costUsd: 0 };
 
 export function createBudget(options: {
   limits: Limits;
@@ -53,8 +52,7 @@ export function createBudget(options: {
   let answers = 0;
   let outputTokens = 0;
   let cachedTokens = 0;
-  let { turns, toolCalls, usage } = before;
-  let costUsd: number | null = before.costUsd;
+  let { turns, toolCalls, usage, costUsd } = before;
   const warned = new Set<LimitName>();
   const tokens = () => usage.input_tokens + usage.output_tokens;
 

@@ -8,8 +8,15 @@ import type { ActionDecision, LoopPorts } from './ports.ts';
 export type PreparedCall =
   | { kind: 'ready'; part: ToolCallPart; tool: Tool; input: unknown }
   | { kind: 'finish'; part: ToolCallPart; finish: Finish }
-  | { kind: 'rejected'; part: ToolCallPart; reason: string }
-  | { kind: 'denied'; part: ToolCallPart; action: string; decision: ActionDecision };
+  | { kind: 'rejected'; part: ToolCallPart; reason: string; isOverLimit?: true }
+  | { kind: 'denied'; part: ToolCallPart; action: string; decision: ActionDecision; isByPerson?: true };
+
+/** What the calls of one turn share. */
+export interface CallSite {
+  turn: number;
+  ports: LoopPorts;
+  signal: AbortSignal;
+}
 
 export interface CalledTool {
   result: ToolResultPart;
@@ -31,37 +38,34 @@ function callFields(part: ToolCallPart): CallFields {
   return { call_id: part.id, tool: part.name, input };
 }
 
-/** Phase one: known? valid? allowed? Nothing has happened yet. */
-export function prepareCall(part: ToolCallPart, ports: LoopPorts): PreparedCall {
+/** Phase one: known? valid? allowed? Nothing has happened yet. `isApproved`: a person allowed what the policy asks about; what it denies stays denied. */
+export function prepareCall(part: ToolCallPart, ports: LoopPorts, isApproved = false): PreparedCall {
   const parsed = parseCall(ports.tools, part.name, part.input);
   if (parsed.kind === 'rejected') return { kind: 'rejected', part, reason: parsed.reason };
   const { tool, input } = parsed;
   const detail = tool.describe(input);
   if (detail.type === 'finish') return { kind: 'finish', part, finish: detail.finish };
   const action = tool.action(input);
+  const isAllowed = ({ decision }: ActionDecision) => decision === 'allow' || (isApproved && decision === 'ask');
   if (action.kind === 'command') {
     const decision = ports.decide({ kind: 'command', command: action.command });
-    if (decision.decision !== 'allow') return { kind: 'denied', part, action: action.command, decision };
+    if (!isAllowed(decision)) return { kind: 'denied', part, action: action.command, decision };
   }
   if (action.kind === 'write') {
     for (const path of action.paths) {
       const decision = ports.decide({ kind: 'write', path });
-      if (decision.decision !== 'allow') return { kind: 'denied', part, action: `write ${path}`, decision };
+      if (!isAllowed(decision)) return { kind: 'denied', part, action: `write ${path}`, decision };
     }
   }
   return { kind: 'ready', part, tool, input };
 }
 
-/** Phase two and three for one call: run it, bound its output, close its item. */
-export async function callTool(
-  call: Exclude<PreparedCall, { kind: 'finish' }>,
-  turn: number,
-  ports: LoopPorts,
-  signal: AbortSignal,
-): Promise<CalledTool> {
+/** Phase two and three for one call: run it, bound its output, keep its end, close its item. */
+export async function callTool(call: Exclude<PreparedCall, { kind: 'finish' }>, site: CallSite): Promise<CalledTool> {
+  const { turn, ports, signal } = site;
   const id = ports.nextItemId();
-  if (call.kind === 'rejected') return rejectCall({ ...call, id, turn, ports });
-  if (call.kind === 'denied') return denyCall({ ...call, id, turn, ports });
+  if (call.kind === 'rejected') return rejectCall({ ...call, id, site });
+  if (call.kind === 'denied') return denyCall({ ...call, id, site });
 
   const startedAt = ports.now();
   const fields = callFields(call.part);
@@ -80,9 +84,8 @@ export async function callTool(
     ...withOutput(item, bounded),
     duration_ms: Math.round(ports.now() - startedAt),
   };
-  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item: completed });
   const text = [bounded.text, outcome.note].filter((part) => part !== '').join(bounded.text.endsWith('\n') ? '' : '\n');
-  return {
+  return closeCall(site, completed, {
     result: {
       callId: call.part.id,
       name: call.part.name,
@@ -92,7 +95,39 @@ export async function callTool(
     },
     denial: denialOf(call.part.name, outcome),
     mayHaveChanged: !call.tool.readOnly,
-  };
+  });
+}
+
+/** The end of a call is on record before anybody hears of it. */
+async function closeCall({ turn, ports }: CallSite, item: Item, called: CalledTool): Promise<CalledTool> {
+  const { result, denial, mayHaveChanged } = called;
+  await ports.noteCallEnd({ kind: 'call_ended', turn, end: result, denial, mayHaveChanged, counted: true });
+  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
+  return called;
+}
+
+const CUT_OFF = 'belay itself was ended while this ran';
+const CUT_OFF_NOTE = `cancelled: ${CUT_OFF}, so it is not known how far it got. It was not run again: look at what it left before you go on.`;
+
+/** A call that was in flight when the run was killed. Nobody knows what it did: the model decides what to do about it. */
+export async function cancelCall(call: Extract<PreparedCall, { kind: 'ready' }>, site: CallSite): Promise<CalledTool> {
+  const { part, tool, input } = call;
+  const common = { id: site.ports.nextItemId(), status: 'cancelled' as const, ...callFields(part) };
+  const item = itemOf(cutOff(tool.describe(input)), common);
+  return closeCall(
+    site,
+    { ...item, duration_ms: 0 },
+    {
+      result: { callId: part.id, name: part.name, text: CUT_OFF_NOTE, isError: true },
+      denial: null,
+      mayHaveChanged: true,
+    },
+  );
+}
+
+function cutOff(detail: ToolDetail): ToolDetail {
+  if (detail.type === 'command_execution') return { ...detail, reason: CUT_OFF };
+  return detail.type === 'file_change' || detail.type === 'tool_call' ? { ...detail, error: CUT_OFF } : detail;
 }
 
 /** A tool may find out only while it works that the policy forbids the call (a link into a protected folder). */
@@ -147,12 +182,18 @@ function itemOf(detail: ToolDetail, common: { id: string; status: ItemStatus } &
 
 interface Closing {
   id: string;
-  turn: number;
-  ports: LoopPorts;
   part: ToolCallPart;
+  site: CallSite;
 }
 
-async function rejectCall({ id, turn, ports, part, reason }: Closing & { reason: string }): Promise<CalledTool> {
+/** A call beyond the limit leaves no end on record: it never counted. */
+async function rejectCall({
+  id,
+  part,
+  site,
+  reason,
+  isOverLimit,
+}: Closing & { reason: string; isOverLimit?: boolean }): Promise<CalledTool> {
   const item: Item = {
     id,
     type: 'tool_call',
@@ -162,22 +203,21 @@ async function rejectCall({ id, turn, ports, part, reason }: Closing & { reason:
     error: reason,
     duration_ms: 0,
   };
-  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
-  return {
-    result: { callId: part.id, name: part.name, text: reason, isError: true },
-    denial: null,
-    mayHaveChanged: false,
-  };
+  const result = { callId: part.id, name: part.name, text: reason, isError: true };
+  const called = { result, denial: null, mayHaveChanged: false };
+  if (isOverLimit !== true) return closeCall(site, item, called);
+  await site.ports.emit({ type: 'item.completed', turn: site.turn, phase: 'agent', item });
+  return called;
 }
 
 async function denyCall({
   id,
-  turn,
-  ports,
   part,
+  site,
   action,
   decision,
-}: Closing & { action: string; decision: ActionDecision }): Promise<CalledTool> {
+  isByPerson,
+}: Closing & { action: string; decision: ActionDecision; isByPerson?: true }): Promise<CalledTool> {
   const { rule, reason } = decision;
   const item: Item = {
     id,
@@ -189,12 +229,12 @@ async function denyCall({
     reason,
     duration_ms: 0,
   };
-  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
-  return {
-    result: { callId: part.id, name: part.name, text: `denied by the policy (${rule}): ${reason}`, isError: true },
+  const text = `denied by ${isByPerson ? 'a person' : 'the policy'} (${rule}): ${reason}`;
+  return closeCall(site, item, {
+    result: { callId: part.id, name: part.name, text, isError: true },
     denial: { action, rule, reason },
     mayHaveChanged: false,
-  };
+  });
 }
 
 /** A call that is not run, whatever it is, is told all the same. */
@@ -215,20 +255,24 @@ export async function declineCall(
   await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
 }
 
-/** Records the `finish` call, so that a stream tells everything the model did. */
+/** Records the `finish` call, so that a stream tells everything the model did; a refused one has an end like any other call. */
 export async function recordFinish(
   call: { part: ToolCallPart; finish: Finish; error: string | null },
-  turn: number,
-  ports: LoopPorts,
+  { turn, ports }: CallSite,
 ): Promise<void> {
+  const { part, finish, error } = call;
   const item: Item = {
     id: ports.nextItemId(),
     type: 'tool_call',
-    status: call.error === null ? 'completed' : 'failed',
-    ...callFields(call.part),
-    summary: call.finish.summary,
+    status: error === null ? 'completed' : 'failed',
+    ...callFields(part),
+    summary: finish.summary,
     duration_ms: 0,
-    ...(call.error === null ? {} : { error: call.error }),
+    ...(error === null ? {} : { error }),
   };
+  if (error !== null) {
+    const end = { callId: part.id, name: part.name, text: error, isError: true };
+    await ports.noteCallEnd({ kind: 'call_ended', turn, end, denial: null, mayHaveChanged: false, counted: false });
+  }
   await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
 }

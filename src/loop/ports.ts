@@ -1,8 +1,8 @@
 import type { Transcript } from '../context/index.ts';
-import type { Emit, FileChange, RedactStream, Usage } from '../events/index.ts';
-import type { Model, ModelRequest } from '../model/index.ts';
+import type { Emit, FileChange, RedactStream } from '../events/index.ts';
+import type { Model, ModelRequest, ToolCallPart } from '../model/index.ts';
 import type { Limits, Policy } from '../policy/index.ts';
-import type { OutputWriter } from '../thread/index.ts';
+import type { CallEndNote, OutputWriter, ThreadPast } from '../thread/index.ts';
 import type { Finish, Tool, ToolPorts } from '../tools/index.ts';
 
 /** A decision on what a call wants to do, made before anything happens. */
@@ -33,14 +33,26 @@ export interface LoopPorts {
   refuseOutput(finish: Finish): string | null;
   /** Texts put in between turns. */
   takeSteering(): readonly string[];
-  /** Usage and cost so far of everything before this loop (a resumed thread). */
-  usedBefore: { turns: number; toolCalls: number; usage: Usage; costUsd: number };
+  /** What earlier runs of the thread left to go on from; null in its first run. */
+  past: ThreadPast | null;
+  /** Keeps the end of a call, before the stream tells of it: a resumed run never runs that call again. */
+  noteCallEnd(note: CallEndNote): Promise<void>;
+  /** Asks for a person's decision on a call; returns the id of the question. Nothing of the call has happened. */
+  askApproval(about: AskedAction): Promise<string>;
   requestDigest(request: ModelRequest): string;
   limits: Limits;
-  /** Milliseconds since the run started. */
+  /** Milliseconds that the runs of the thread took so far. */
   elapsedMs(): number;
-  /** Wall time at which the agent has to be done, since the run started (the final round's time is reserved). */
+  /** The same at which the agent has to be done (the final round's time is reserved). */
   agentDeadlineMs: number;
+}
+
+/** What a person has to decide on. */
+export interface AskedAction {
+  part: ToolCallPart;
+  turn: number;
+  action: string;
+  rule: string;
 }
 
 /** What stops a loop. */

@@ -1,15 +1,17 @@
-import type { Denial, FileChange } from '../events/index.ts';
+import { type Denial, type FileChange, NO_USAGE } from '../events/index.ts';
 import type { Answer, ToolCallPart, ToolResultPart } from '../model/index.ts';
+import type { PendingAnswer } from '../thread/index.ts';
 import { type Asked, askModel } from './ask-model.ts';
 import { type Budget, createBudget } from './budget.ts';
 import { declineCall } from './call-tool.ts';
 import { compactContext } from './compact-context.ts';
+import { callsOf, startLoop, textOf } from './loop-start.ts';
 import type { LoopEnd, LoopPorts } from './ports.ts';
-import { createRepeatCounter } from './repeats.ts';
 import { type CallsOutcome, emitAnswer, type TurnState, takeCalls } from './take-turn.ts';
 
 const NUDGES = 2;
 const LAST_TURN = 'This is your last answer. Call finish now: say what you did and what is left.';
+const MORE_TURNS = 'That was not your last answer after all: go on with the work.';
 const EMPTY = 'Your answer was empty. Go on with the work, or call finish.';
 const CUT = 'Your answer was cut at the output limit, so none of its calls ran. Go on in smaller steps.';
 
@@ -32,16 +34,16 @@ export interface Loop {
 }
 
 export function createLoop(ports: LoopPorts, signals: Signals): Loop {
-  const budget = createBudget({
-    limits: ports.limits,
-    agentDeadlineMs: ports.agentDeadlineMs,
-    before: ports.usedBefore,
-    costOf: (usage) => ports.model.costOf(usage),
-  });
-  const state: TurnState = { budget, repeats: createRepeatCounter(), denials: [], refusedOutputs: 0 };
+  const { limits, agentDeadlineMs, past } = ports;
+  const costOf = (usage: Answer['usage']) => ports.model.costOf(usage);
+  const start = startLoop(past, costOf);
+  const budget = createBudget({ limits, agentDeadlineMs, before: start.budget, costOf });
+  for (const usage of start.answers) budget.learnAnswer(usage);
+  const { repeats, denials, refusedOutputs } = start;
+  const state: TurnState = { budget, repeats, denials, refusedOutputs };
   const signal = AbortSignal.any([signals.interrupt, signals.deadline]);
-  let tree: string | null = null;
-  let nudges = 0;
+  let tree: string | null = past?.tree ?? null;
+  let { nudges, pending } = start;
   /** The request before was too long for the provider. */
   let refusedAsTooLong = false;
   /** Results that wait for the answer to the `finish` beside them. */
@@ -62,6 +64,10 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
   }
 
   async function run(attempt: number): Promise<LoopEnd> {
+    if (pending !== null) {
+      const end = await finishTurn(pending);
+      if (end !== null) return end;
+    }
     for (;;) {
       if (signal.aborted) return stopped();
       for (const text of ports.takeSteering()) await ports.transcript.addUser(text, 'steer');
@@ -69,11 +75,46 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
       const full = plan === null ? null : await compactContext(plan, { ...site, attempt, tree });
       const stop = full ?? forbidden();
       if (stop !== null) return stop;
-      if (budget.isLastTurn()) await ports.transcript.addUser(LAST_TURN, 'nudge');
+      if (budget.isLastTurn()) await sayOnce(LAST_TURN);
+      else if (start.wasTold(LAST_TURN, MORE_TURNS)) await sayOnce(MORE_TURNS);
       const end = await takeTurn(attempt);
       await budget.warn(ports.emit, ports.elapsedMs());
       if (end !== null) return end;
     }
+  }
+
+  /** An earlier run may have been killed between a word of ours and the request that carries it. */
+  async function sayOnce(text: string): Promise<void> {
+    const last = ports.transcript.messages.at(-1);
+    if (last?.role !== 'user' || last.text !== text) await ports.transcript.addUser(text, 'nudge');
+  }
+
+  /** What is left to do of an answer that an earlier run was given. Its turn is told again, with nothing that was counted before. */
+  async function finishTurn(before: PendingAnswer): Promise<LoopEnd | null> {
+    const startedAt = ports.now();
+    const { note, isTold, isClosed } = before;
+    const { turn, message } = note;
+    const { attempt, finish, usage, costUsd } = note.answer;
+    const answer: Answer = { parts: message.role === 'assistant' ? message.parts : [], finish, usage };
+    ports.transcript.enterTurn(turn);
+    await ports.emit({ type: 'turn.started', turn, attempt });
+    if (!isTold) await emitAnswer(answer, turn, ports);
+    const { end, mayHaveChanged } = await act(answer, turn, before);
+    pending = null;
+    const changes = await settleTurn(mayHaveChanged);
+    await ports.emit({
+      type: 'turn.completed',
+      turn,
+      attempt,
+      usage: isClosed ? NO_USAGE : usage,
+      total_usage: budget.usage,
+      cost_usd: isClosed ? 0 : costUsd,
+      duration_ms: Math.round(ports.now() - startedAt),
+      snapshot: tree,
+      changes,
+      ...(finish === 'stop' || finish === 'tool_calls' ? {} : { finish }),
+    });
+    return end;
   }
 
   /** One model answer with its calls. Returns what ends the loop, or null. */
@@ -84,10 +125,9 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
     if (asked.kind === 'failed') return retryShorter(asked, { attempt, sentTokens });
     refusedAsTooLong = false;
     const { answer, turn, costUsd, durationMs } = asked;
-    // Tries that failed are in the usage too: then it says nothing about this request.
-    await ports.transcript.addAnswer(answer.parts, answer.usage.requests === 1 ? answer.usage.input_tokens : null);
+    await ports.transcript.addAnswer(answer, { attempt, costUsd });
     await emitAnswer(answer, turn, ports);
-    const { end, mayHaveChanged } = await act(answer, turn);
+    const { end, mayHaveChanged } = await act(answer, turn, null);
     const changes = await settleTurn(mayHaveChanged);
     await ports.emit({
       type: 'turn.completed',
@@ -125,12 +165,13 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
   }
 
   /** What follows from an answer: calls, a nudge, or the end. */
-  async function act(answer: Answer, turn: number): Promise<{ end: LoopEnd | null; mayHaveChanged: boolean }> {
-    const calls = answer.parts.filter((part): part is ToolCallPart => part.type === 'tool_call');
-    const text = answer.parts
-      .flatMap((part) => (part.type === 'text' ? [part.text] : []))
-      .join('\n')
-      .trim();
+  async function act(
+    answer: Answer,
+    turn: number,
+    before: PendingAnswer | null,
+  ): Promise<{ end: LoopEnd | null; mayHaveChanged: boolean }> {
+    const calls = callsOf(answer.parts);
+    const text = textOf(answer.parts);
     const quiet = (end: LoopEnd | null) => ({ end, mayHaveChanged: false });
     if (answer.finish === 'refusal' || answer.finish === 'content_filter') {
       const why = `the provider stopped the answer (${answer.finish})`;
@@ -148,7 +189,7 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
     }
     if (calls.length > 0) {
       nudges = 0;
-      return takeAnswerCalls(calls, turn);
+      return takeAnswerCalls(calls, turn, before);
     }
     if (text !== '') return quiet(await finishByText(text));
     if (nudges >= NUDGES) return quiet({ kind: 'finished', finish: doneWith(''), callId: null, empty: true });
@@ -164,12 +205,15 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
   async function takeAnswerCalls(
     calls: readonly ToolCallPart[],
     turn: number,
+    before: PendingAnswer | null,
   ): Promise<{ end: LoopEnd | null; mayHaveChanged: boolean }> {
-    const outcome: CallsOutcome = await takeCalls(calls, turn, { ports, state, signal });
-    const { end } = outcome;
-    if (end?.kind === 'finished' && end.callId !== null) held = { results: outcome.results, callId: end.callId };
-    else if (outcome.results.length > 0) await ports.transcript.addResults(outcome.results);
-    return { end: end ?? (signal.aborted ? stopped() : null), mayHaveChanged: outcome.mayHaveChanged };
+    const taken: CallsOutcome = await takeCalls(calls, { ports, state, signal, turn, pending: before });
+    const { end, results, mayHaveChanged } = taken;
+    if (end?.kind === 'finished' && end.callId !== null) held = { results, callId: end.callId };
+    // Calls that were not run stay open: a resumed run makes them.
+    else if (results.length > 0 && end?.kind !== 'approval' && !signal.aborted)
+      await ports.transcript.addResults(results);
+    return { end: end ?? (signal.aborted ? stopped() : null), mayHaveChanged };
   }
 
   /** An answer without a call is a `finish`; with an output schema its text has to be the output. */

@@ -1,8 +1,19 @@
 import type { Denial } from '../events/index.ts';
 import type { Answer, ToolCallPart, ToolResultPart } from '../model/index.ts';
+import type { PendingAnswer } from '../thread/index.ts';
 import type { Finish } from '../tools/index.ts';
 import type { Budget } from './budget.ts';
-import { callTool, declineCall, type PreparedCall, prepareCall, recordFinish } from './call-tool.ts';
+import {
+  type CalledTool,
+  type CallSite,
+  callTool,
+  cancelCall,
+  declineCall,
+  type PreparedCall,
+  prepareCall,
+  recordFinish,
+} from './call-tool.ts';
+import { hintOf } from './loop-start.ts';
 import type { LoopEnd, LoopPorts } from './ports.ts';
 import type { RepeatCounter } from './repeats.ts';
 
@@ -49,15 +60,20 @@ function batches(calls: readonly PreparedCall[]): PreparedCall[][] {
   return groups;
 }
 
-/** Runs the calls of an answer in the model's order. Never more calls than the limit, none after `finish` or an abort. */
-export async function takeCalls(
-  parts: readonly ToolCallPart[],
-  turn: number,
-  context: { ports: LoopPorts; state: TurnState; signal: AbortSignal },
-): Promise<CallsOutcome> {
-  const { ports, state, signal } = context;
+interface TurnSite extends CallSite {
+  state: TurnState;
+  /** What an earlier run did of this answer; null for one that was just given. */
+  pending: PendingAnswer | null;
+}
+
+/**
+ * Runs the calls of an answer in the model's order. Never more calls than the limit, none after `finish` or an abort, and none whose end
+ * an earlier run has on record.
+ */
+export async function takeCalls(parts: readonly ToolCallPart[], site: TurnSite): Promise<CallsOutcome> {
+  const { ports, signal, pending } = site;
   const outcome: CallsOutcome = { results: [], end: null, mayHaveChanged: false };
-  const prepared = parts.map((part) => prepareCall(part, ports));
+  const prepared = parts.map((part) => prepareDecided(part, site));
   for (const group of batches(prepared)) {
     const first = group[0];
     if (first === undefined) continue;
@@ -66,40 +82,61 @@ export async function takeCalls(
         ? ({ text: 'the run was stopped', status: 'cancelled' } as const)
         : ({ text: 'the work had ended', status: 'declined' } as const);
       for (const { part } of group) {
-        await declineCall(part, why, { turn, ports });
+        // Calls behind one that waits for a person are not given up.
+        if (outcome.end?.kind !== 'approval') await declineCall(part, why, site);
         outcome.results.push(notRun(part, why.text));
       }
       continue;
     }
-    if (first.kind === 'finish') {
-      await takeFinish(first, turn, { ports, state, outcome });
+    const isOver = pending?.ended.has(first.part.id) === true;
+    if (first.kind === 'finish' && !isOver) {
+      await takeFinish(first, site, outcome);
       continue;
     }
-    if (first.kind === 'denied' && first.decision.decision === 'ask' && ports.policy.approvals === 'suspend') {
-      const approvalId = `approval_${turn}_${parts.indexOf(first.part)}`;
-      await ports.emit({
-        type: 'approval.requested',
-        approval_id: approvalId,
-        action: first.action,
-        rule: first.decision.rule,
-      });
-      outcome.end = { kind: 'approval', approvalId, action: first.action, rule: first.decision.rule };
-      outcome.results.push(notRun(first.part, 'it waits for an approval'));
+    if (!isOver && isAsked(first, ports)) {
+      const { part, action, decision } = first;
+      const asked = { action, rule: decision.rule };
+      outcome.end = {
+        kind: 'approval',
+        approvalId: await ports.askApproval({ part, turn: site.turn, ...asked }),
+        ...asked,
+      };
       continue;
     }
-    await callGroup(group, turn, { ...context, outcome });
+    await callGroup(group, site, outcome);
   }
   return outcome;
 }
 
+/** Whether a call waits for a person, who has not decided on it. */
+function isAsked(call: PreparedCall, { policy }: LoopPorts): call is Extract<PreparedCall, { kind: 'denied' }> {
+  return (
+    call.kind === 'denied' &&
+    call.isByPerson !== true &&
+    call.decision.decision === 'ask' &&
+    policy.approvals === 'suspend'
+  );
+}
+
+/** A call with what a person decided on it. */
+function prepareDecided(part: ToolCallPart, { ports, pending }: TurnSite): PreparedCall {
+  const decided = pending?.decisions.get(part.id);
+  const call = prepareCall(part, ports, decided?.decision === 'approved');
+  if (decided?.decision !== 'denied') return call;
+  const asked = pending?.approvals.find((one) => one.approvalId === decided.approvalId);
+  const { action, rule } = asked ?? { action: part.name, rule: 'approval' };
+  const decision = { decision: 'deny', rule, reason: `asked for as ${decided.approvalId}` } as const;
+  return { kind: 'denied', part, action, decision, isByPerson: true };
+}
+
 async function takeFinish(
   call: { part: ToolCallPart; finish: Finish },
-  turn: number,
-  context: { ports: LoopPorts; state: TurnState; outcome: CallsOutcome },
+  site: TurnSite,
+  outcome: CallsOutcome,
 ): Promise<void> {
-  const { ports, state, outcome } = context;
+  const { ports, state } = site;
   const error = call.finish.status === 'done' ? ports.refuseOutput(call.finish) : null;
-  await recordFinish({ ...call, error }, turn, ports);
+  await recordFinish({ ...call, error }, site);
   if (error === null) {
     outcome.end = { kind: 'finished', finish: call.finish, callId: call.part.id, empty: false };
     return;
@@ -109,16 +146,15 @@ async function takeFinish(
   if (state.refusedOutputs >= OUTPUT_TRIES) outcome.end = { kind: 'invalid_output', message: error };
 }
 
-async function callGroup(
-  group: readonly PreparedCall[],
-  turn: number,
-  context: { ports: LoopPorts; state: TurnState; signal: AbortSignal; outcome: CallsOutcome },
-): Promise<void> {
-  const { ports, state, signal, outcome } = context;
-  const allowed: Exclude<PreparedCall, { kind: 'finish' }>[] = [];
+async function callGroup(group: readonly PreparedCall[], site: TurnSite, outcome: CallsOutcome): Promise<void> {
+  const { ports, state, pending } = site;
+  const allowed: PreparedCall[] = [];
   const refused: ToolResultPart[] = [];
   for (const call of group) {
-    if (call.kind === 'finish') continue;
+    if (pending?.ended.has(call.part.id)) {
+      allowed.push(call);
+      continue;
+    }
     const hit = state.budget.forbidsToolCall();
     if (hit === null) {
       state.budget.countToolCall();
@@ -127,23 +163,34 @@ async function callGroup(
     }
     outcome.end = { kind: 'limit', ...hit };
     const reason = `the limit of ${hit.max} tool calls is reached`;
-    await callTool({ kind: 'rejected', part: call.part, reason }, turn, ports, signal);
+    await callTool({ kind: 'rejected', part: call.part, reason, isOverLimit: true }, site);
     refused.push(notRun(call.part, reason));
   }
-  const called = await Promise.all(allowed.map((call) => callTool(call, turn, ports, signal)));
+  const called = await Promise.all(allowed.map((call) => takeCall(call, site)));
   called.forEach((done, i) => {
     const part = allowed[i]?.part;
     if (part === undefined) return;
-    const row = state.repeats.count({ name: part.name, input: part.input, result: done.result.text });
+    const row =
+      part.name === 'finish'
+        ? 0
+        : state.repeats.count({ name: part.name, input: part.input, result: done.result.text });
     if (row >= ports.limits.repeats)
       outcome.end ??= { kind: 'limit', limit: 'repeats', used: row, max: ports.limits.repeats };
-    const hint =
-      row === ports.limits.repeats - 1
-        ? `\n[the same call gave the same result ${row} times in a row: do something else]`
-        : '';
+    const hint = row > 0 && row === ports.limits.repeats - 1 ? hintOf(row) : '';
     outcome.results.push(hint === '' ? done.result : { ...done.result, text: done.result.text + hint });
     if (done.denial) state.denials.push(done.denial);
     outcome.mayHaveChanged ||= done.mayHaveChanged;
   });
   outcome.results.push(...refused);
+}
+
+/** Runs a call, unless an earlier run did: what has ended is taken as it was, what was in flight is cancelled, never repeated. */
+async function takeCall(call: PreparedCall, site: TurnSite): Promise<CalledTool> {
+  const { pending } = site;
+  const ended = pending?.ended.get(call.part.id);
+  // Its denial is among those of the past.
+  if (ended !== undefined) return { result: ended.end, denial: null, mayHaveChanged: ended.mayHaveChanged };
+  if (call.kind === 'finish') throw new Error('bug: a finish among the calls to run');
+  if (call.kind === 'ready' && !call.tool.readOnly && pending?.begun.has(call.part.id)) return cancelCall(call, site);
+  return callTool(call, site);
 }

@@ -21,6 +21,8 @@ export interface CreateModelOptions {
   workspace: string;
   /** A cost limit was set on purpose: a model of unknown price is then a usage error. Prices are loaded before the return. */
   needsPrice: boolean;
+  /** Of a cassette: answers that were given before. */
+  skip?: number;
 }
 
 /**
@@ -28,8 +30,8 @@ export interface CreateModelOptions {
  * request is under way, so that `costOf` knows before the first answer is there. Throws `UsageError`.
  */
 export async function createModel(options: CreateModelOptions): Promise<Model> {
-  const { model, keys, env, needsPrice } = options;
-  if (model.provider === 'replay') return createReplayModel({ cassette: model.name, model, needsPrice });
+  const { model, keys, env, needsPrice, skip = 0 } = options;
+  if (model.provider === 'replay') return createReplayModel({ cassette: model.name, model, needsPrice, skip });
   const transport = await createTransport(env);
   const { wire, languageModel } = await loadProvider({ ...options, transport });
   let costOf: CostOf = () => null;

@@ -29,6 +29,8 @@ export interface ReplayModelOptions {
   model: ModelPolicy | null;
   /** See `CreateModelOptions`. Without it and without `model.price` a replay has no cost: nothing was paid. */
   needsPrice?: boolean;
+  /** Answers at the beginning that were given before. Default: 0. */
+  skip?: number;
   onDrift?(drift: Drift): Promise<void> | void;
 }
 
@@ -39,7 +41,7 @@ const DEFAULT_RETRIES = 4;
  * real ones. The whole cassette is checked before (a pipe cannot be: its errors are failures of code `cassette`).
  */
 export async function createReplayModel(options: ReplayModelOptions): Promise<Model> {
-  const { cassette, model, needsPrice = false, onDrift } = options;
+  const { cassette, model, needsPrice = false, skip = 0, onDrift } = options;
   const source = typeof cassette === 'string' ? basename(cassette) : 'events';
   if (typeof cassette === 'string') await checkCassette(cassette);
   const costOf = model !== null && (needsPrice || model.price !== null) ? await loadPrices(model) : () => null;
@@ -57,6 +59,7 @@ export async function createReplayModel(options: ReplayModelOptions): Promise<Mo
 
   /** The line for a request of this purpose; null when the next one is for another. */
   async function take(purpose: ModelRequest['purpose']): Promise<IteratorResult<CassetteAnswer, void> | null> {
+    for (; count < skip; count += 1) await answers.next();
     for (;;) {
       held ??= await answers.next();
       const next = held;

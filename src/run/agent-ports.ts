@@ -2,11 +2,12 @@ import { relative, resolve, sep } from 'node:path';
 import { createTranscript, renderFirstMessage, SYSTEM_PROMPT, type Transcript } from '../context/index.ts';
 import type { FileChange } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
-import { FRESH_BUDGET } from '../loop/index.ts';
 import { type DigestMemo, requestDigest } from '../model/index.ts';
 import { createMatcher, decide } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
+import type { ThreadPast } from '../thread/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
+import { askApproval } from './approval.ts';
 import { buildEnvironment } from './environment.ts';
 import { loadInstructions } from './instructions.ts';
 import { planAgentMounts } from './mounts.ts';
@@ -21,6 +22,8 @@ export interface AgentOptions {
   takeSteering(): readonly string[];
   /** Tree that the first turn starts from. */
   startTree: string;
+  /** What earlier runs of the thread left; null in its first. */
+  past: ThreadPast | null;
 }
 
 /** What the agent may touch: the fence, its tools' effects, its context. */
@@ -28,7 +31,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
   const { context } = options;
   const { policy, thread, workspace } = context;
   const transcript = await beginTranscript(options);
-  let lastTree = options.startTree;
+  let lastTree = options.past?.tree ?? options.startTree;
   const touched = watchTouchedPaths({ settled: policy.services.length === 0 });
   let turn = 0;
   const memo: DigestMemo = new WeakMap();
@@ -59,7 +62,9 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     redactStream: () => context.redactor.redactStream(),
     refuseOutput: (finish) => refuseOutput(finish, context),
     takeSteering: options.takeSteering,
-    usedBefore: FRESH_BUDGET,
+    past: options.past,
+    noteCallEnd: (note) => thread.appendNote(note),
+    askApproval: (about) => askApproval(context, about),
     requestDigest: (current) => requestDigest(current, memo),
     limits: policy.limits,
     elapsedMs: context.elapsedMs,
@@ -130,7 +135,7 @@ export function outputOf(finish: Finish): unknown {
   }
 }
 
-async function beginTranscript({ context, tools }: AgentOptions): Promise<Transcript> {
+async function beginTranscript({ context, tools, past }: AgentOptions): Promise<Transcript> {
   const { policy, request, workspace, thread } = context;
   const transcript = createTranscript({
     system: SYSTEM_PROMPT,
@@ -140,7 +145,9 @@ async function beginTranscript({ context, tools }: AgentOptions): Promise<Transc
     softenAt: policy.context.softenAt,
     compactAt: policy.context.compactAt,
     record: (note) => thread.appendNote(note),
+    notes: past?.notes ?? [],
   });
+  if (transcript.messages.length > 0) return transcript;
   const { network } = policy.sandbox;
   await transcript.addUser(
     renderFirstMessage({

@@ -56,3 +56,22 @@ export function concludeInterruption(interruption: Interruption): Conclusion {
   const reason = interruption === 'SIGPIPE' ? 'the reader of stdout went away' : `${interruption} ended the run`;
   return conclude('interrupted', reason, { interruption });
 }
+
+/** A limit as the loop hit it. */
+interface LimitHit {
+  limit: string;
+  used: number;
+  max: number;
+}
+
+export function limitReason(end: LimitHit): string {
+  const used =
+    end.limit === 'wall_time'
+      ? `${(end.used / 1000).toFixed(1)} s of ${(end.max / 1000).toFixed(1)} s`
+      : `${end.used} of ${end.max}`;
+  return `the limit ${end.limit} is reached: ${used} used`;
+}
+
+export function concludeLimit(end: LimitHit): Conclusion {
+  return conclude('limit_reached', limitReason(end), { endedBy: end.limit });
+}

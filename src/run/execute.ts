@@ -6,7 +6,7 @@ import type { RunRequest, RunSinks } from './request.ts';
 import { foldResult, NO_CHANGES, type ResultFacts } from './result.ts';
 import { createSession, type Session } from './session.ts';
 import { type Settled, settle } from './settle.ts';
-import type { Worked } from './work.ts';
+import { idle, type Worked } from './worked.ts';
 import { writeOutput } from './write-output.ts';
 
 export interface Execution {
@@ -53,12 +53,10 @@ export async function execute({ request, session, work, prefetch }: Execution): 
     runId: session.runId,
     changes: settled?.changes ?? { ...NO_CHANGES, base_commit: prepared?.baseCommit ?? null },
     review: settled?.review ?? [],
-    denials: [...(worked?.denials ?? []), ...(prepared?.context?.networkLog.denials ?? [])],
-    usage: worked?.usage ?? NO_USAGE,
-    costUsd: worked === null ? null : worked.costUsd,
-    used: { turns: worked?.turns ?? 0, attempts: worked?.attempts ?? 0, toolCalls: worked?.toolCalls ?? 0 },
+    ...usedBy(worked, prepared),
     startedAt: session.startedAt,
     durationMs: session.elapsedMs(),
+    earlierMs: prepared?.past?.elapsedMs ?? 0,
   };
   if (request.files.message !== null) await writeOutput(request.files.message, `${conclusion.message}\n`, session.emit);
   try {
@@ -66,6 +64,15 @@ export async function execute({ request, session, work, prefetch }: Execution): 
   } finally {
     await prepared?.close();
   }
+}
+
+/** What the thread has used: without work of this run, what those before it used. */
+function usedBy(worked: Worked | null, prepared: Prepared | null) {
+  const past = prepared?.past ?? null;
+  const { turns, toolCalls, attempts, usage, costUsd, denials } =
+    worked ?? (past === null ? { ...idle(null), costUsd: null } : idle(past));
+  const ofNetwork = prepared?.context?.networkLog.denials ?? [];
+  return { denials: [...denials, ...ofNetwork], usage, costUsd, used: { turns, attempts, toolCalls } };
 }
 
 /** Emits the terminal event, writes the result beside it, and closes the stream. */
@@ -118,6 +125,7 @@ export async function refuseRun(
       used: { turns: 0, attempts: 0, toolCalls: 0 },
       startedAt: session.startedAt,
       durationMs: session.elapsedMs(),
+      earlierMs: 0,
     },
     options.resultFile,
   );

@@ -45,6 +45,7 @@ export function lostResult(run: LostRun): Result {
     used: { turns: 0, attempts: 0, toolCalls: 0 },
     startedAt: run.startedAt,
     durationMs: Date.now() - run.startedAt.getTime(),
+    earlierMs: 0,
   });
 }
 

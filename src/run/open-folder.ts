@@ -3,17 +3,19 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { createMatcher, type Policy, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
-import { lockWorkspace, stateFolder, type Thread } from '../thread/index.ts';
+import { lockWorkspace, stateFolder, type Thread, type ThreadPast } from '../thread/index.ts';
 import { findHoldouts, type Holdouts, removeTree } from '../verify/index.ts';
 import {
   type Cover,
   createGitView,
   gitFolders,
+  hasStarted,
   type Location,
   locateRepository,
   openWorkspace,
   type Workspace,
 } from '../workspace/index.ts';
+import { type EarlierWork, findEarlierWork } from './earlier-work.ts';
 import { createHomes, type Homes } from './homes.ts';
 import { type MountPlan, planCheckMounts } from './mounts.ts';
 import type { RunRequest } from './request.ts';
@@ -64,6 +66,8 @@ export interface OpenedTree {
   workspace: Workspace;
   mounts: MountPlan;
   holdouts: Holdouts;
+  /** What earlier runs of the thread made; null in its first. */
+  earlier: EarlierWork | null;
 }
 
 /** Starts git at once: everything else is read while it answers. */
@@ -76,6 +80,8 @@ export async function openFolder({ request, thread, location, closers }: FolderS
   const unsupported = unsupportedKeys(request.policy)[0];
   if (unsupported !== undefined) throw new UsageError(`${unsupported.key}: ${unsupported.reason}`);
   const scratch = join(thread.dir, 'scratch');
+  // What a killed run left.
+  if (request.resume !== undefined) await removeTree(scratch);
   await mkdir(scratch, { recursive: true, mode: 0o755 });
   closers.push(() => removeTree(scratch));
   await lockRoot(location, { request, thread, closers });
@@ -101,15 +107,22 @@ export async function openFolder({ request, thread, location, closers }: FolderS
   return { location, mounts, ownFiles, homes: await createHomes(scratch, policy.sandbox.readable), scratch };
 }
 
-export async function openTree(opened: OpenedFolder, { request, thread, closers }: OpenSite): Promise<OpenedTree> {
+export async function openTree(
+  opened: OpenedFolder,
+  { request, thread, closers, past }: OpenSite & { past: ThreadPast | null },
+): Promise<OpenedTree> {
   const { location, ownFiles, mounts } = opened;
+  const storeDir = thread.dir;
+  const resumed = past !== null && (await hasStarted(storeDir));
   const [workspace, gitCovers] = await Promise.all([
-    openWorkspace({ dir: request.workspace, storeDir: thread.dir, leaveOut: ownFiles, location }).then((known) => {
+    openWorkspace({ dir: request.workspace, storeDir, leaveOut: ownFiles, location, resumed }).then((known) => {
       closers.push(() => known.close());
       return known;
     }),
     coverGit(request, opened),
   ]);
+  const head = location.repository?.head?.commit ?? null;
+  const earlier = past !== null && resumed ? await findEarlierWork({ thread, workspace, past, head }) : null;
   const { policy, path } = request.policy;
   const policyDir = path === null ? workspace.dir : dirname(path);
   const holdouts = await findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
@@ -117,6 +130,7 @@ export async function openTree(opened: OpenedFolder, { request, thread, closers 
   return {
     workspace,
     holdouts,
+    earlier,
     mounts: { ...mounts, foreign: workspace.foreign, alsoHidden: holdouts.insideWorkspace, gitCovers },
   };
 }

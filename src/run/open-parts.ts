@@ -9,8 +9,17 @@ import {
   type Model,
   type ModelKeys,
 } from '../model/index.ts';
-import { createThread, stateFolder, type Thread } from '../thread/index.ts';
+import {
+  createThread,
+  loadPast,
+  resumeThread,
+  stateFolder,
+  type Thread,
+  type ThreadMeta,
+  type ThreadPast,
+} from '../thread/index.ts';
 import { refuseKeyInEnvironment } from './environment.ts';
+import { refuseResume } from './refuse-resume.ts';
 import type { RunRequest } from './request.ts';
 import type { Session } from './session.ts';
 
@@ -31,23 +40,44 @@ export async function loadKeys({
   return loadModelKeys(policy.model, { env: environment, folder: path === null ? workspace : dirname(path) });
 }
 
+export interface OpenedThread {
+  thread: Thread;
+  /** What earlier runs of the thread left; null in its first. */
+  past: ThreadPast | null;
+}
+
 export async function openThread(
   request: RunRequest,
   redactor: Redactor,
   closers: (() => Promise<void>)[],
-): Promise<Thread> {
+): Promise<OpenedThread> {
   const stateDir = request.stateDir ?? stateFolder(request.environment);
-  const thread = await createThread({
-    stateDir,
-    workspace: request.workspace,
-    goal: request.goal,
-    ephemeral: request.ephemeral,
-    version: request.version,
-    redactor,
-    clock: systemClock,
-  });
+  const common = { stateDir, redactor, clock: systemClock };
+  if (request.resume !== undefined) {
+    const { threadId: id, decision } = request.resume;
+    const thread = await resumeThread({ ...common, id });
+    closers.push(() => thread.close());
+    const past = await loadPast(thread);
+    refuseResume({ id, past, decision }, request.policy.policy.limits);
+    return { thread, past };
+  }
+  const { workspace, goal, ephemeral, version } = request;
+  const thread = await createThread({ ...common, workspace, goal, ephemeral, version, asked: askedOf(request) });
   closers.push(() => thread.close());
-  return thread;
+  if (request.outputSchema !== null && !ephemeral)
+    await thread.writeArtifact(SCHEMA_ARTIFACT, request.outputSchema.text);
+  return { thread, past: null };
+}
+
+/** Where the schema of `--output-schema` is kept for a resumed run. */
+export const SCHEMA_ARTIFACT = 'output-schema.json';
+
+function askedOf({ policyFile = null, replay, trustRef }: RunRequest): ThreadMeta['asked'] {
+  return {
+    policy: policyFile,
+    cassette: typeof replay === 'string' ? replay : null,
+    trust_ref: trustRef,
+  };
 }
 
 export async function openModel({
@@ -55,11 +85,14 @@ export async function openModel({
   session,
   keys,
   redactor,
+  skip,
 }: {
   request: RunRequest;
   session: Session;
   keys: ModelKeys;
   redactor: Redactor;
+  /** Answers that earlier runs of the thread took from the cassette. */
+  skip: number;
 }): Promise<Model> {
   const { policy } = request.policy;
   const needsPrice = policy.limits.costIsExplicit && request.kind === 'agent';
@@ -68,10 +101,13 @@ export async function openModel({
         cassette: request.replay ?? [],
         model: policy.model,
         needsPrice: needsPrice && policy.model !== null,
+        skip,
         onDrift: (drift) =>
           request.onDrift?.({ turn: drift.index + 1, expected: drift.expected, actual: drift.actual }),
       })
-    : createModel({ model: policy.model, keys, env: request.environment, workspace: request.workspace, needsPrice }));
+    : createModel({
+        ...{ model: policy.model, keys, env: request.environment, workspace: request.workspace, needsPrice, skip },
+      }));
   if (request.record === null) return plain;
   return createRecordingModel(plain, {
     path: request.record,

@@ -1,7 +1,7 @@
 import { createRedactor } from '../events/index.ts';
 import type { LoadedPolicy } from '../policy/index.ts';
 import type { SandboxStatus } from '../sandbox/index.ts';
-import { createThreadSink } from '../thread/index.ts';
+import { createThreadSink, type ThreadPast } from '../thread/index.ts';
 import type { Holdouts } from '../verify/index.ts';
 import { setupSecrets } from './environment.ts';
 import { createNetworkLog } from './network-log.ts';
@@ -18,6 +18,8 @@ export interface Prepared {
   failure: Error | null;
   context: RunContext | null;
   trees: Trees | null;
+  /** What earlier runs of the thread left; null in its first. */
+  past: ThreadPast | null;
   holdouts: Holdouts;
   sandbox: SandboxStatus | null;
   model: { provider: string; name: string } | null;
@@ -70,22 +72,30 @@ export async function prepare(
   const located = outcomeOf(locateFolder(request));
   const keys = await outcomeOf(loadKeys(request));
   const redactor = createRedactor([...(openedOf(keys)?.secrets ?? []), ...setupSecrets(request)]);
-  const thread = await outcomeOf(openThread(request, redactor, closers));
+  const log = await outcomeOf(openThread(request, redactor, closers));
+  const thread = await after(log, async (opened) => opened.thread);
+  const past = openedOf(log)?.past ?? null;
+  const threadId = openedOf(thread)?.id ?? request.resume?.threadId ?? '';
   session.open(redactor, thread.ok ? [createThreadSink(thread.value)] : []);
 
   const folder = await after(both(thread, await located), ([store, location]) =>
     openFolder({ request, thread: store, location, closers }),
   );
-  const tree = after(both(thread, folder), ([store, opened]) => openTree(opened, { request, thread: store, closers }));
+  const tree = after(both(thread, folder), ([store, opened]) =>
+    openTree(opened, { request, thread: store, closers, past }),
+  );
   const sandbox = after(folder, (opened) => openSandbox({ request, session, opened, closers }));
-  const model = after(keys, (known) => openModel({ request, session, keys: known, redactor }));
+  const model = after(keys, (known) =>
+    openModel({ request, session, keys: known, redactor, skip: past?.requests ?? 0 }),
+  );
   // What `meanwhile` could not read is told by whoever needs it.
   const all = Promise.all([tree, sandbox, model, outcomeOf(meanwhile())]);
   const late = await withinStart(all, session.elapsedMs());
   await tellStart({
     request,
     session,
-    threadId: openedOf(thread)?.id ?? '',
+    threadId,
+    resumedFrom: past?.runs.at(-1)?.runId ?? null,
     location: openedOf(folder)?.location ?? null,
     base: openedOf(late?.[0] ?? null)?.workspace.base ?? null,
     sandbox: openedOf(late?.[1] ?? null),
@@ -97,10 +107,11 @@ export async function prepare(
     failure: null,
     context: null,
     trees: null,
+    past,
     holdouts: openedOf(openedTree)?.holdouts ?? { overlays: [], insideWorkspace: [] },
     sandbox: openedOf(openedSandbox)?.status ?? null,
     model: request.kind === 'verify' ? null : nameOf(openedOf(openedModel)),
-    threadId: openedOf(thread)?.id ?? '',
+    threadId,
     baseCommit: openedOf(openedTree)?.workspace.base.commit ?? null,
     close,
   };
@@ -109,8 +120,10 @@ export async function prepare(
     return { ...prepared, failure: failed.error instanceof Error ? failed.error : new Error(String(failed.error)) };
   if (!(thread.ok && folder.ok && openedTree.ok && openedModel.ok && openedSandbox.ok))
     throw new Error('bug: a part of the run is neither open nor failed');
-  const { workspace, mounts } = openedTree.value;
+  const { workspace, mounts, earlier } = openedTree.value;
   const { homes, scratch } = folder.value;
+  // The limit is the thread's: what its runs before took counts.
+  const elapsedMs = () => (past?.elapsedMs ?? 0) + session.elapsedMs();
   prepared.context = {
     request,
     policy: mounts.policy,
@@ -124,9 +137,10 @@ export async function prepare(
     mounts,
     networkLog: createNetworkLog(session),
     scratch,
-    ...createStops(request.policy, session, closers),
+    earlier,
+    ...createStops(request.policy, elapsedMs, { session, closers }),
     nextItemId: session.nextItemId,
-    elapsedMs: session.elapsedMs,
+    elapsedMs,
   };
   prepared.trees = { found: workspace.base.tree, start: workspace.base.tree };
   return prepared;
@@ -134,10 +148,10 @@ export async function prepare(
 
 function createStops(
   loaded: LoadedPolicy,
-  session: Session,
-  closers: (() => Promise<void>)[],
+  elapsedMs: () => number,
+  { session, closers }: { session: Session; closers: (() => Promise<void>)[] },
 ): Pick<RunContext, 'interrupt' | 'stop' | 'timeLeftMs'> {
-  const timeLeftMs = () => Math.max(0, loaded.policy.limits.wallTimeMs - session.elapsedMs());
+  const timeLeftMs = () => Math.max(0, loaded.policy.limits.wallTimeMs - elapsedMs());
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), timeLeftMs());
   closers.push(async () => clearTimeout(timer));

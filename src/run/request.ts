@@ -10,6 +10,8 @@ export interface RunRequest {
   version: string;
   goal: string;
   policy: LoadedPolicy;
+  /** The file that the caller named for the policy: a resumed run reads it again. Absent: none was named. */
+  policyFile?: string | null;
   /** The folder under work; only it is writable. */
   workspace: string;
   references: readonly ReferenceFile[];
@@ -28,6 +30,8 @@ export interface RunRequest {
   environment: NodeJS.ProcessEnv;
   /** Folder for threads and locks; null: from the environment. */
   stateDir: string | null;
+  /** The thread to go on with; absent: a new one. */
+  resume?: ResumeRequest;
   /** `discard`: the change is always taken back (a diagnosis, not a delivery). */
   delivery: 'keep-verified' | 'discard';
   /** Of a batch: stands on every event. */
@@ -38,6 +42,18 @@ export interface RunRequest {
   setupTaken?: { home: string; from: string };
   /** Called when a replayed request differs from the recorded one. */
   onDrift?(drift: { turn: number; expected: string; actual: string }): void;
+}
+
+/** A person's word on a call, as `belay resume --approve ID` or `--deny ID` gives it. */
+export interface ApprovalDecision {
+  approvalId: string;
+  decision: 'approved' | 'denied';
+}
+
+export interface ResumeRequest {
+  threadId: string;
+  /** A person's word on the action that the thread waits with. */
+  decision: ApprovalDecision | null;
 }
 
 export interface OutputSchema {

@@ -29,6 +29,8 @@ export interface ResultFacts {
   used: { turns: number; attempts: number; toolCalls: number };
   startedAt: Date;
   durationMs: number;
+  /** Of earlier runs of the thread. */
+  earlierMs: number;
 }
 
 export const NO_CHANGES: Changes = {
@@ -62,7 +64,7 @@ export function foldResult(facts: ResultFacts): Result {
   const all: Record<LimitName, { used: number; max: number | null }> = {
     turns: used(facts.used.turns, limits?.turns),
     attempts: used(facts.used.attempts, limits?.attempts),
-    wall_time_ms: used(Math.round(facts.durationMs), limits?.wallTimeMs),
+    wall_time_ms: used(Math.round(facts.earlierMs + facts.durationMs), limits?.wallTimeMs),
     tokens: used(usage.input_tokens + usage.output_tokens, limits?.tokens),
     cost_usd: used(facts.costUsd ?? 0, limits?.costUsd),
     tool_calls: used(facts.used.toolCalls, limits?.toolCalls),

@@ -4,6 +4,7 @@ import type { Policy } from '../policy/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Thread } from '../thread/index.ts';
 import type { Workspace } from '../workspace/index.ts';
+import type { EarlierWork } from './earlier-work.ts';
 import type { Homes } from './homes.ts';
 import type { MountPlan } from './mounts.ts';
 import type { NetworkLog } from './network-log.ts';
@@ -24,11 +25,14 @@ export interface RunContext {
   networkLog: NetworkLog;
   /** A folder outside the workspace that goes with the run. */
   scratch: string;
+  /** What earlier runs of the thread made; null in its first. */
+  earlier: EarlierWork | null;
   /** Aborts when the run is to end at once. */
   interrupt: AbortSignal;
   /** Aborts on interruption, and when the whole wall time is over. */
   stop: AbortSignal;
   nextItemId(): string;
+  /** Of the whole thread. */
   elapsedMs(): number;
   timeLeftMs(): number;
 }

@@ -26,7 +26,8 @@ function delivers(conclusion: Conclusion, context: RunContext): boolean {
 /** Writes the patch, then leaves the change where it is verified and takes it back where it is not. */
 export async function settle(context: RunContext, trees: Trees, conclusion: Conclusion): Promise<Settled> {
   const { policy, request, thread, workspace } = context;
-  const final = await workspace.snapshot();
+  // A run that ended before it brought the thread's work back is about that work all the same.
+  const final = context.earlier?.isAway ? context.earlier.tree : await workspace.snapshot();
   const change = await workspace.diff(trees.start, final);
   const kept = delivers(conclusion, context);
   const artifact =
@@ -35,7 +36,7 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
       : await thread.writeArtifact(kept ? 'change.patch' : 'rejected.patch', change.patch);
   if (request.files.patch !== null) await writeOutput(request.files.patch, change.patch, context.emit);
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
-  const files = restores ? (await workspace.restore(trees.found)) + (await workspace.removeUnrecorded()) : 0;
+  const files = restores ? await putBack(context, { final, found: trees.found }) : 0;
   if (files > 0) await context.emit({ type: 'workspace.restored', to: 'base', files });
   const patch = request.files.patch ?? (request.ephemeral ? null : artifact);
   return {
@@ -55,4 +56,18 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
     },
     review: reviewAreas(change.files, policy),
   };
+}
+
+/** The work is on record, and where it is, before a file of it goes: a resumed run brings it back. */
+async function putBack(
+  { thread, workspace, earlier }: RunContext,
+  { final, found }: { final: TreeId; found: TreeId },
+): Promise<number> {
+  // Also where nothing changed: empty folders and planted repositories are in no tree.
+  const restore = async () => (await workspace.restore(found)) + (await workspace.removeUnrecorded());
+  if (final === found && !earlier?.isAway) return restore();
+  await thread.appendNote({ kind: 'work_stashed', tree: final });
+  const files = await restore();
+  await thread.appendNote({ kind: 'work_restored', tree: final });
+  return files;
 }

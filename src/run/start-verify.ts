@@ -2,6 +2,7 @@ import { UsageError } from '../errors.ts';
 import { NO_USAGE } from '../events/index.ts';
 import { type Conclusion, conclude } from './conclusion.ts';
 import { execute } from './execute.ts';
+import { stoppedEarly, takeBaseline } from './ground.ts';
 import { createJury } from './jury.ts';
 import { planCheckMounts } from './mounts.ts';
 import type { Prepared } from './prepare.ts';
@@ -9,7 +10,7 @@ import type { RunRequest, RunSinks } from './request.ts';
 import { createSession } from './session.ts';
 import { runSetup } from './setup.ts';
 import type { RunHandle } from './start-run.ts';
-import { stoppedEarly, takeBaseline, type Worked } from './work.ts';
+import type { Worked } from './worked.ts';
 
 /** A patch that stands for the agent's work. */
 export interface PatchJob {

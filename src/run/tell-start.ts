@@ -18,11 +18,13 @@ interface StartFacts {
   /** null while the files are still being read. */
   base: BaseState | null;
   sandbox: Sandbox | null;
+  /** The run that this one goes on with. */
+  resumedFrom: string | null;
 }
 
 /** `run.started`, with null for what is not known, and `thread.started`. */
 export async function tellStart(facts: StartFacts): Promise<void> {
-  const { request, session, threadId, model, location, base, sandbox } = facts;
+  const { request, session, threadId, model, location, base, sandbox, resumedFrom } = facts;
   const { limits } = request.policy.policy;
   await session.emit({
     type: 'run.started',
@@ -57,6 +59,7 @@ export async function tellStart(facts: StartFacts): Promise<void> {
       changed_lines: limits.changedLines,
     },
     thread_id: threadId,
+    ...(resumedFrom === null ? {} : { resumed_from: resumedFrom }),
   });
   if (threadId !== '') await session.emit({ type: 'thread.started', thread_id: threadId });
 }

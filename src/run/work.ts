@@ -1,67 +1,33 @@
-import type { Denial, Outcome, Usage } from '../events/index.ts';
-import { NO_USAGE } from '../events/index.ts';
+import type { Outcome } from '../events/index.ts';
 import { createLoop, type Loop, type LoopEnd } from '../loop/index.ts';
 import { editFamilyOf } from '../model/index.ts';
+import type { ThreadPast } from '../thread/index.ts';
 import { createTools } from '../tools/index.ts';
-import { type Baseline, judge, reserveFor, runBaseline } from '../verify/index.ts';
+import { type Baseline, reserveFor } from '../verify/index.ts';
 import { createAgentPorts, outputOf } from './agent-ports.ts';
-import { createCheckPorts } from './check-ports.ts';
-import { type Conclusion, conclude, concludeInterruption } from './conclusion.ts';
-import { createJury, type Jury } from './jury.ts';
-import { planCheckMounts } from './mounts.ts';
+import { openApproval, recordDecision, tellDecisions } from './approval.ts';
+import { type Conclusion, conclude, concludeInterruption, concludeLimit, limitReason } from './conclusion.ts';
+import { layGround, wallTimeOver } from './ground.ts';
+import type { Jury } from './jury.ts';
 import type { Prepared } from './prepare.ts';
 import type { RunContext } from './run-context.ts';
-import { runSetup } from './setup.ts';
-import { takeSetup } from './take-setup.ts';
-
-/** What the work came to, for the result. */
-export interface Worked {
-  conclusion: Conclusion;
-  denials: readonly Denial[];
-  usage: Usage;
-  /** null when an answer's price is unknown. */
-  costUsd: number | null;
-  turns: number;
-  attempts: number;
-  toolCalls: number;
-}
+import { idle, type Worked } from './worked.ts';
 
 /** Share of a limit at which its use is told. */
 const WARN_AT = 0.8;
 
-const NOTHING: Omit<Worked, 'conclusion'> = {
-  denials: [],
-  usage: NO_USAGE,
-  costUsd: 0,
-  turns: 0,
-  attempts: 0,
-  toolCalls: 0,
-};
-
 /** Setup, baseline, then turns and rounds until a verdict. Throws `RunBlockedError` and `UsageError` for what ends it before the agent. */
 export async function work(prepared: Prepared, takeSteering: () => readonly string[]): Promise<Worked> {
-  const { context, trees } = prepared;
+  const { context, trees, past } = prepared;
   if (context === null || trees === null) throw new Error('bug: work on a run that is not prepared');
-  const { workspace } = context;
-  const place = {
-    dir: workspace.dir,
-    mounts: planCheckMounts(context.mounts),
-    home: context.homes.setup,
-    afterChange: false,
-  };
-  if (context.policy.setup.length > 0) {
-    const { setupTaken, onSetupDone } = context.request;
-    if (setupTaken === undefined) await runSetup(context, place);
-    else await takeSetup(context, setupTaken);
-    trees.start = await workspace.snapshot();
-    if (!context.stop.aborted) await onSetupDone?.({ root: workspace.root, home: context.homes.setup });
-  }
-  const stopped = stoppedEarly(context);
-  if (stopped !== null) return { ...NOTHING, conclusion: stopped };
-  const jury = await createJury({ context, start: trees.start, holdouts: prepared.holdouts });
-  const before = await takeBaseline(context);
-  if ('outcome' in before) return { ...NOTHING, conclusion: before };
-  const reserveMs = reserveFor(before, context.policy.verify, context.timeLeftMs());
+  const ended = (conclusion: Conclusion): Worked => ({ ...idle(past), conclusion });
+  const suspended = await stayOpen(context, past);
+  if (suspended !== null) return ended(suspended);
+  const ground = await layGround(prepared);
+  if ('outcome' in ground) return ended(ground);
+  const { jury, baseline } = ground;
+  const resumed = past === null ? null : await decideAndTell(context, past);
+  const reserveMs = reserveFor(baseline, context.policy.verify, context.timeLeftMs());
   const deadlineMs = Math.max(0, context.policy.limits.wallTimeMs - reserveMs);
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), Math.max(0, deadlineMs - context.elapsedMs()));
@@ -74,14 +40,16 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
       agentDeadlineMs: deadlineMs,
       takeSteering,
       startTree: trees.start,
+      past: resumed,
     });
     const loop = createLoop(ports, { interrupt: context.interrupt, deadline: deadline.signal });
     const { conclusion, attempts } = await runAttempts({
       context,
       loop,
       jury,
-      baseline: before,
+      baseline,
       startTree: trees.start,
+      firstAttempt: (past?.rounds ?? 0) + 1,
     });
     const { budget, denials } = loop;
     return {
@@ -98,42 +66,21 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
   }
 }
 
-/** How the run ends when it was stopped before the agent began, or null. */
-export function stoppedEarly(context: RunContext): Conclusion | null {
-  if (context.interrupt.aborted) return concludeInterruption('SIGTERM');
-  if (context.stop.aborted) return wallTimeOver(context);
-  return null;
+/** A thread that waits for a person goes on waiting where nobody has decided: nothing is run, and the question is told again. */
+async function stayOpen({ request, emit }: RunContext, past: ThreadPast | null): Promise<Conclusion | null> {
+  const open = openApproval(past?.pending ?? null);
+  if (open === null || request.resume?.decision) return null;
+  const { approvalId, action, rule } = open;
+  await emit({ type: 'approval.requested', approval_id: approvalId, action, rule });
+  return concludeApproval({ kind: 'approval', approvalId, action, rule });
 }
 
-function wallTimeOver(context: RunContext): Conclusion {
-  return concludeLimit({
-    kind: 'limit',
-    limit: 'wall_time',
-    used: Math.round(context.elapsedMs()),
-    max: context.policy.limits.wallTimeMs,
-  });
-}
-
-/** The baseline, or how the run ends because of it. */
-export async function takeBaseline(context: RunContext): Promise<Baseline | Conclusion> {
-  const { workspace, policy } = context;
-  const place = {
-    root: workspace.root,
-    dir: workspace.dir,
-    mounts: planCheckMounts(context.mounts),
-    phase: 'baseline',
-  } as const;
-  const end = await runBaseline(
-    { workspace, place, ports: createCheckPorts(context), verify: policy.verify },
-    context.stop,
-  );
-  if (end.kind === 'ready') return end.baseline;
-  if (end.kind === 'blocked') {
-    const { checks } = judge({ verify: policy.verify, baseline: end.baseline, rounds: [], tree: null, violations: [] });
-    const error = { code: end.outcome, message: end.reason, retryable: false };
-    return conclude(end.outcome, end.reason, { checks, error });
-  }
-  return stoppedEarly(context) ?? wallTimeOver(context);
+/** The word that this run was given, and those that an earlier one did not come to act on. */
+async function decideAndTell(context: RunContext, past: ThreadPast): Promise<ThreadPast> {
+  const decision = context.request.resume?.decision ?? null;
+  const decided = decision === null ? past : await recordDecision(context, past, decision);
+  await tellDecisions(context, decided);
+  return decided;
 }
 
 interface AttemptsSite {
@@ -142,6 +89,7 @@ interface AttemptsSite {
   jury: Jury;
   baseline: Baseline;
   startTree: string;
+  firstAttempt: number;
 }
 
 /** The agent works, belay verifies; a red round goes back as evidence until it is green or the attempts are used up. */
@@ -151,11 +99,12 @@ async function runAttempts({
   jury,
   baseline,
   startTree,
+  firstAttempt,
 }: AttemptsSite): Promise<{ conclusion: Conclusion; attempts: number }> {
   const { limits, verify } = context.policy;
   let violation: Conclusion | null = null;
   let warned = false;
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = firstAttempt; ; attempt++) {
     if (attempt > 1 && attempt >= WARN_AT * limits.attempts && !warned) {
       warned = true;
       await context.emit({ type: 'limit.warned', limit: 'attempts', used: attempt, max: limits.attempts });
@@ -229,16 +178,9 @@ function describeEnd(end: LoopEnd, context: RunContext): Pick<Conclusion, 'ended
   };
 }
 
-function limitReason(end: Extract<LoopEnd, { kind: 'limit' }>): string {
-  const used =
-    end.limit === 'wall_time'
-      ? `${(end.used / 1000).toFixed(1)} s of ${(end.max / 1000).toFixed(1)} s`
-      : `${end.used} of ${end.max}`;
-  return `the limit ${end.limit} is reached: ${used} used`;
-}
-
-function concludeLimit(end: Extract<LoopEnd, { kind: 'limit' }>): Conclusion {
-  return conclude('limit_reached', limitReason(end), { endedBy: end.limit });
+function concludeApproval({ action, rule, approvalId }: Extract<LoopEnd, { kind: 'approval' }>): Conclusion {
+  const reason = `${JSON.stringify(action)} needs an approval (rule ${JSON.stringify(rule)}): belay resume with --approve ${approvalId} or --deny ${approvalId}`;
+  return conclude('approval_required', reason, { endedBy: 'approval' });
 }
 
 /** Ends that no verification can turn into something else; null for the others. */
@@ -255,11 +197,7 @@ function endsWithoutVerdict(end: LoopEnd): Conclusion | null {
     case 'invalid_output':
       return conclude('invalid_output', end.message, { endedBy: 'finish' });
     case 'approval':
-      return conclude(
-        'approval_required',
-        `${JSON.stringify(end.action)} needs an approval (rule ${JSON.stringify(end.rule)})`,
-        { endedBy: 'approval' },
-      );
+      return concludeApproval(end);
     case 'finished': {
       const { status, summary, question, risks } = end.finish;
       if (status === 'done') return null;

@@ -8,7 +8,7 @@ import { acquireLock } from './lock.ts';
 import { FIRST } from './note-log.ts';
 import { createThreadId, isInside, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
 import type { Thread } from './thread.ts';
-import { writeMeta } from './thread-meta.ts';
+import { type ThreadMeta, writeMeta } from './thread-meta.ts';
 
 export interface NewThreadOptions {
   stateDir: string;
@@ -20,6 +20,7 @@ export interface NewThreadOptions {
   version?: string;
   redactor: Redactor;
   clock: Clock;
+  asked?: ThreadMeta['asked'];
 }
 
 /** Opens a new thread for writing. Throws UsageError when the state folder cannot take it. */
@@ -39,6 +40,7 @@ export async function createThread(options: NewThreadOptions): Promise<Thread> {
       writeMeta(dir, {
         ...{ format: 1, thread_id: id, workspace, goal: redactor.redact(options.goal), created },
         ...(options.version === undefined ? {} : { belay_version: options.version }),
+        ...(options.asked === undefined ? {} : { asked: options.asked }),
       }),
     ]);
     if (lock.kind === 'held') throw new RunBlockedError('busy', `thread ${id} is in use by process ${lock.by.pid}`);

@@ -5,6 +5,7 @@ import { openJournal } from './journal.ts';
 import { type ChainEnd, createNoteWriter } from './note-log.ts';
 import { openOutputStore } from './output-store.ts';
 import type { Thread } from './thread.ts';
+import type { ThreadNote } from './thread-note.ts';
 
 export const EVENTS_FILE = 'events.jsonl';
 export const NOTES_FILE = 'notes.jsonl';
@@ -13,6 +14,10 @@ export const ARTIFACTS_FOLDER = 'artifacts';
 
 /** Items whose work changes something outside the log. */
 const EFFECTS: ReadonlySet<string> = new Set(['command_execution', 'file_change', 'mcp_tool_call']);
+/** Notes that permit something at once. */
+const PERMITTING: ReadonlySet<ThreadNote['kind']> = new Set([
+  ...(['approval_decided', 'work_stashed', 'work_restored', 'rollback'] as const),
+]);
 const ARTIFACT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 export interface DiskThreadOptions {
@@ -30,7 +35,8 @@ export interface DiskThreadOptions {
 
 /**
  * A thread in a folder. A sync costs milliseconds, so one is made where a lost machine would hurt: before an effect of the agent starts
- * (its call and all before it are then known to a resumed run, which never repeats it), before an approval is waited for, and at the end.
+ * (a request to the model, a command, a file write: its call and all before it are then known to a resumed run, which never repeats it),
+ * before an approval is waited for or acted on, before the work is put away, and at the end.
  * Events come redacted; notes and outputs are redacted here. Artifacts are kept to the byte: a redacted patch could not be applied.
  */
 export async function openDiskThread(options: DiskThreadOptions): Promise<Thread> {
@@ -64,7 +70,7 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
     dir,
     async appendNote(note) {
       const written = appendNote(note);
-      if (note.kind === 'rollback') await Promise.all([written, sync()]);
+      if (PERMITTING.has(note.kind)) await Promise.all([written, sync()]);
       else await written;
     },
     openOutput: outputs.openOutput,
@@ -84,7 +90,7 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
 
 function mustBeOnDisk(event: Event): boolean {
   if (event.type === 'item.started') return event.phase === 'agent' && EFFECTS.has(event.item.type);
-  return event.type === 'approval.requested' || event.type === 'run.completed';
+  return event.type === 'turn.started' || event.type === 'approval.requested' || event.type === 'run.completed';
 }
 
 async function writeArtifact(artifact: {

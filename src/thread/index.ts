@@ -6,7 +6,7 @@ export { type ForkOptions, forkThread } from './fork-thread.ts';
 export { listThreads, type ThreadSummary } from './list-threads.ts';
 export { acquireLock, type LockHolder, type LockOutcome } from './lock.ts';
 export type { NoteLine } from './note-log.ts';
-export { openThread, resumeThread, type StoredThread } from './open-thread.ts';
+export { loadPast, openThread, resumeThread, type StoredThread } from './open-thread.ts';
 export type { OutputRange } from './output-store.ts';
 export { type PackedSnapshots, packThread } from './pack-thread.ts';
 export { type Pruned, type PruneRules, pruneThreads } from './prune-threads.ts';
@@ -14,6 +14,15 @@ export { stateFolder } from './state-folder.ts';
 export type { OutputRecord, OutputWriter, Thread } from './thread.ts';
 export type { ThreadMeta } from './thread-meta.ts';
 export type { Compaction, ThreadNote } from './thread-note.ts';
+export type {
+  ApprovalNote,
+  CallEndNote,
+  DecisionNote,
+  PastRun,
+  PendingAnswer,
+  StashedWork,
+  ThreadPast,
+} from './thread-past.ts';
 export { createThreadSink } from './thread-sink.ts';
 export {
   readTimeline,

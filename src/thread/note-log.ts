@@ -54,7 +54,9 @@ function redactNote(note: ThreadNote, { redact }: Pick<Redactor, 'redact'>): Thr
 }
 
 const NOTE_WORDS = new Set([
-  ...['message', 'answer', 'rollback', 'fork', 'user', 'assistant', 'tool', 'text', 'reasoning', 'tool_call'],
+  ...['message', 'rollback', 'fork', 'user', 'assistant', 'tool', 'text', 'reasoning', 'tool_call'],
+  ...['call_ended', 'approval_asked', 'approval_decided', 'approved', 'denied'],
+  ...['work_stashed', 'work_restored', 'work_back'],
   ...['compaction', 'elide', 'summarize'],
   ...['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other'],
 ]);

@@ -1,15 +1,16 @@
-import { open, truncate } from 'node:fs/promises';
+import { mkdir, open, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { type Clock, type EventLine, type Redactor, readEvents } from '../events/index.ts';
 import { lockPath } from './create-thread.ts';
-import { EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
+import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
 import { findChainEnd, type NoteLine, readNoteFile } from './note-log.ts';
 import { type OutputRange, readStoredOutput } from './output-store.ts';
 import { isThreadId, threadsFolder } from './state-folder.ts';
 import type { Thread } from './thread.ts';
 import { readMeta, type ThreadMeta } from './thread-meta.ts';
+import { readPast, type ThreadPast } from './thread-past.ts';
 
 /** A thread for reading; a run may be writing it. */
 export interface StoredThread {
@@ -61,6 +62,9 @@ export async function resumeThread(options: {
     );
   }
   try {
+    // A run that was killed in its first moments has not made them all.
+    for (const name of [OUTPUTS_FOLDER, ARTIFACTS_FOLDER])
+      await mkdir(join(dir, name), { recursive: true, mode: 0o700 });
     await Promise.all([EVENTS_FILE, NOTES_FILE].map((name) => dropTornLine(join(dir, name))));
     const noteEnd = await findChainEnd(join(dir, NOTES_FILE));
     if ('fault' in noteEnd)
@@ -79,10 +83,18 @@ export async function resumeThread(options: {
   }
 }
 
+/** The past of a thread that is open for writing. Throws UsageError where its log is damaged. */
+export async function loadPast({ id, dir }: Pick<Thread, 'id' | 'dir'>): Promise<ThreadPast> {
+  const past = await readPast({ events: join(dir, EVENTS_FILE), notes: join(dir, NOTES_FILE) });
+  if ('fault' in past)
+    throw new UsageError(`thread ${id} cannot be resumed: ${past.fault}`, { code: 'thread_damaged' });
+  return past;
+}
+
 const BLOCK_BYTES = 65_536;
 
 async function dropTornLine(path: string): Promise<void> {
-  const handle = await open(path, 'r');
+  const handle = await open(path, 'a+', 0o600);
   let wholeBytes = 0;
   let size = 0;
   try {

@@ -22,6 +22,10 @@ export const ThreadMeta = z.object({
   belay_version: z.string().exactOptional(),
   /** Where a fork branched off. */
   forked_from: z.object({ thread_id: z.string(), turn: z.int().min(0) }).exactOptional(),
+  /** How the run was asked for, where a resumed one does not say otherwise: absolute paths of the policy's file and the cassette, a commit. */
+  asked: z
+    .object({ policy: z.string().nullable(), cassette: z.string().nullable(), trust_ref: z.string().nullable() })
+    .exactOptional(),
 });
 export type ThreadMeta = z.infer<typeof ThreadMeta>;
 

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { Usage } from '../events/index.ts';
+import { Denial, Usage } from '../events/index.ts';
 
 const state = { state: z.record(z.string(), z.record(z.string(), z.unknown())).exactOptional() };
+const turn = z.int().min(0);
 
 const AnswerPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string(), ...state }),
@@ -9,29 +10,27 @@ const AnswerPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('tool_call'), id: z.string(), name: z.string(), input: z.string(), ...state }),
 ]);
 
+const CallEnd = z.object({
+  callId: z.string(),
+  name: z.string(),
+  text: z.string(),
+  isError: z.boolean(),
+  outputId: z.string().exactOptional(),
+});
+
 const Message = z.discriminatedUnion('role', [
   z.object({ role: z.literal('user'), text: z.string() }),
   z.object({ role: z.literal('assistant'), parts: z.array(AnswerPart).readonly() }),
-  z.object({
-    role: z.literal('tool'),
-    results: z
-      .array(
-        z.object({
-          callId: z.string(),
-          name: z.string(),
-          text: z.string(),
-          isError: z.boolean(),
-          outputId: z.string().exactOptional(),
-        }),
-      )
-      .readonly(),
-  }),
+  z.object({ role: z.literal('tool'), results: z.array(CallEnd).readonly() }),
 ]);
 
-const Answer = z.object({
-  parts: z.array(AnswerPart).readonly(),
+/** What an answer was beside its parts. */
+const AnswerFacts = z.object({
+  attempt: z.int().min(1),
   finish: z.enum(['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other']),
   usage: Usage,
+  /** null when its price is unknown. */
+  costUsd: z.number().nullable(),
 });
 
 /**
@@ -56,19 +55,54 @@ export const Compaction = z.object({
 });
 export type Compaction = z.infer<typeof Compaction>;
 
-/** What the log keeps beside the public events: what a resumed run needs to know of the conversation. */
+/**
+ * What the log keeps beside the public events: what a resumed run needs to know. The conversation is a fold of `message` notes; the rest
+ * says how far the work is. `turn`: that of the last answer before it.
+ */
 export const ThreadNote = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('message'),
-    turn: z.int().min(0),
+    turn,
     source: z.string(),
     trusted: z.boolean(),
     message: Message,
     /** Of an answer: the provider's count of the request that it answers. */
     requestTokens: z.int().min(0).exactOptional(),
+    /** Of the model's answers: written before anything follows from one. */
+    answer: AnswerFacts.exactOptional(),
   }),
-  z.object({ kind: z.literal('compaction'), turn: z.int().min(0), compaction: Compaction }),
-  z.object({ kind: z.literal('answer'), turn: z.int().min(0), answer: Answer }),
+  z.object({ kind: z.literal('compaction'), turn, compaction: Compaction }),
+  /** One call has ended; written before its `item.completed`. It is never run again. */
+  z.object({
+    kind: z.literal('call_ended'),
+    turn,
+    end: CallEnd,
+    denial: Denial.nullable(),
+    mayHaveChanged: z.boolean(),
+    /** Whether it counts for `limits.tool_calls`. */
+    counted: z.boolean(),
+  }),
+  /** A person has to decide on a call; `tree` is the workspace that the call was meant for. */
+  z.object({
+    kind: z.literal('approval_asked'),
+    turn,
+    approvalId: z.string(),
+    callId: z.string(),
+    action: z.string(),
+    rule: z.string(),
+    tree: z.string(),
+  }),
+  z.object({
+    kind: z.literal('approval_decided'),
+    approvalId: z.string(),
+    callId: z.string(),
+    decision: z.enum(['approved', 'denied']),
+  }),
+  /** The workspace is about to be put back; the work is in this tree until `work_back` (contract: resume brings it back first). */
+  z.object({ kind: z.literal('work_stashed'), tree: z.string() }),
+  /** The workspace is put back whole: until here it may be half-way. */
+  z.object({ kind: z.literal('work_restored'), tree: z.string() }),
+  z.object({ kind: z.literal('work_back'), tree: z.string() }),
   /** The workspace and the thread went to another place of the timeline; nothing of the log is gone. */
   z.object({
     kind: z.literal('rollback'),

@@ -16,6 +16,7 @@ export {
   touchedTests,
 } from './scope.ts';
 export { packSnapshots, unpackSnapshots } from './snapshot-pack.ts';
+export { hasStarted } from './start-facts.ts';
 export { openSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
 export { openTreeSource, type TreeSource } from './tree-source.ts';
 export type { BaseState, TreeChange, TreeId, Workspace } from './workspace.ts';

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { access, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UsageError } from '../errors.ts';
@@ -27,6 +27,17 @@ export const writeStartFacts = async (storeDir: string, facts: StartFacts): Prom
   const path = fileOf(storeDir);
   await writeFile(`${path}.new`, JSON.stringify(facts));
   await rename(`${path}.new`, path);
+};
+
+/** Whether an earlier open of the store came so far that its facts can be taken. */
+export const hasStarted = async (storeDir: string): Promise<boolean> => {
+  try {
+    await access(fileOf(storeDir));
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
 };
 
 export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {

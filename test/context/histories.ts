@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { createTranscript, type Transcript } from '../../src/context/index.ts';
+import { NO_USAGE } from '../../src/events/index.ts';
 import type { AnswerPart, ToolResultPart } from '../../src/model/index.ts';
 import type { ThreadNote } from '../../src/thread/index.ts';
 
@@ -92,7 +93,8 @@ export async function take(transcript: Transcript, given: Step): Promise<readonl
       state: { provider: { item: id } },
     })),
   ];
-  await transcript.addAnswer(parts, transcript.estimateTokens());
+  const usage = { ...NO_USAGE, input_tokens: transcript.estimateTokens(), requests: 1 };
+  await transcript.addAnswer({ parts, finish: 'tool_calls', usage }, { attempt: 1, costUsd: null });
   const results = calls.map(({ id, name, output, isError }) => ({ callId: id, name, text: output, isError }));
   await transcript.addResults(results);
   return results;

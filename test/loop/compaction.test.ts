@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { EventBody } from '../../src/events/index.ts';
 import { createRedactor, NO_USAGE } from '../../src/events/index.ts';
-import { createBudget, FRESH_BUDGET } from '../../src/loop/budget.ts';
+import { createBudget } from '../../src/loop/budget.ts';
 import { type CompactSite, compactContext } from '../../src/loop/compact-context.ts';
 import { type CassetteAnswer, createReplayModel, type Message, requestDigest } from '../../src/model/index.ts';
 import { createThread, type Thread } from '../../src/thread/index.ts';
@@ -34,7 +34,8 @@ async function openSite(lines: readonly CassetteAnswer[], window: number, notes:
   const model = await createReplayModel({ cassette: lines, model: null });
   const events: EventBody[] = [];
   const { limits } = (await loadText(`version: 1\nlimits: {turns: ${turns}}\n`)).policy;
-  const budget = createBudget({ limits, agentDeadlineMs: 1e9, before: FRESH_BUDGET, costOf: () => null });
+  const before = { turns: 0, toolCalls: 0, usage: NO_USAGE, costUsd: 0 };
+  const budget = createBudget({ limits, agentDeadlineMs: 1e9, before, costOf: () => null });
   const site: CompactSite = {
     ports: {
       ...{ model, transcript, requestDigest, toolPorts: { workspace: '/some/workspace' } },

@@ -127,8 +127,9 @@ describe.each(Object.entries(ANSWERS))('reasoning over a long run (%s)', (name, 
       return server.requests.at(-1);
     };
     for (let i = 0; i < TURNS; i++) {
-      const { parts } = answerOf(await ask(model, transcript.request()));
-      await transcript.addAnswer(parts, null);
+      const given = answerOf(await ask(model, transcript.request()));
+      const { parts } = given;
+      await transcript.addAnswer(given, { attempt: 1, costUsd: null });
       const calls = parts.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
       expect(calls).toHaveLength(2);
       await transcript.addResults(

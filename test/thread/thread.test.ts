@@ -51,16 +51,18 @@ const note = (text: string): ThreadNote => ({
   message: { role: 'user', text },
 });
 const answer: ThreadNote = {
-  kind: 'answer',
+  kind: 'message',
   turn: 1,
-  answer: {
+  source: 'model',
+  trusted: false,
+  message: {
+    role: 'assistant',
     parts: [
       { type: 'text', text: 'hello', state: { some: { id: 'x' } } },
       { type: 'tool_call', id: 'call_1', name: 'shell', input: '{"command":"ls"}' },
     ],
-    finish: 'tool_calls',
-    usage: NO_USAGE,
   },
+  answer: { attempt: 1, finish: 'tool_calls', usage: NO_USAGE, costUsd: null },
 };
 const started: EventBody = {
   type: 'item.started',

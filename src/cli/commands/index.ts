@@ -7,6 +7,7 @@ import {
   POLICY_OPTIONS,
   REPLAY_OPTIONS,
   REPORT_OPTIONS,
+  RESUME_OPTIONS,
   RUN_OPTIONS,
   THREAD_OPTIONS,
   VERIFY_OPTIONS,
@@ -20,6 +21,14 @@ export const COMMANDS: readonly Command[] = [
     options: RUN_OPTIONS,
     epilogue: 'Every option also reads BELAY_<OPTION> from the environment. Limits can only be tightened.',
     load: async () => (await import('./run.ts')).runGoal,
+  },
+  {
+    usage: 'resume <thread>',
+    describe: 'go on with a suspended, interrupted or exhausted thread',
+    positionals: { thread: { describe: 'id of the thread' } },
+    options: RESUME_OPTIONS,
+    epilogue: 'What the thread used before counts. Exit codes are those of belay run.',
+    load: async () => (await import('./resume.ts')).resumeRun,
   },
   {
     usage: 'verify',
@@ -103,4 +112,4 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Commands of the contract that this version does not have. */
-export const LATER: ReadonlySet<string> = new Set(['resume', 'serve']);
+export const LATER: ReadonlySet<string> = new Set(['serve']);

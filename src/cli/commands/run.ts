@@ -31,6 +31,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
     version,
     goal,
     policy,
+    policyFile: path('policy'),
     workspace,
     references: await loadReferences(listOf(options, 'context'), cwd),
     outputSchema: schema === null ? null : await loadOutputSchema(schema),
