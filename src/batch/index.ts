@@ -1,4 +1,5 @@
 /** batch/: jobs → bounded-parallel runs, each in a process and a tree of its own; shard, merge, matrix. */
+export { auditBatch } from './audit-batch.ts';
 export { type BatchSink, createBatchStream } from './batch-stream.ts';
 export { expandTemplate } from './expand-template.ts';
 export { FromJob, type JobOrder, ToJob } from './job-order.ts';

@@ -39,8 +39,8 @@ export async function loadRecords(
 }
 
 function takeEvent(file: ShardFile, event: BatchEvent, at: string): void {
-  if (event.batch !== undefined && event.batch !== null) file.batch = sameBatch(file.batch, event.batch, at);
-  if (event.shard !== undefined && event.shard !== null) note(file, event.shard);
+  if (event.batch) file.batch = sameBatch(file.batch, event.batch, at);
+  if (event.shard) note(file, event.shard);
   if (event.type === 'batch.completed') file.durationMs = event.duration_ms;
   if (event.type !== 'job.completed') return;
   const { job_id, result, digest, batch, shard, cut_short, runs } = event;

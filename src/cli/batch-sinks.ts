@@ -57,7 +57,9 @@ export function renderBatchEvent(event: BatchEvent, state: { jobs: number; ended
   switch (event.type) {
     case 'batch.started':
       state.jobs = event.jobs.length;
-      return `batch: ${event.jobs.length} of ${event.batch.jobs} jobs, ${event.concurrency} at a time\n`;
+      return event.concurrency === 0
+        ? `merge: ${event.jobs.length} jobs\n`
+        : `batch: ${event.jobs.length} of ${event.batch?.jobs ?? 0} jobs, ${event.concurrency} at a time\n`;
     case 'job.completed': {
       const { result, recorded, job_id } = event;
       const time = recorded ? 'done before' : renderDuration(result.duration_ms);

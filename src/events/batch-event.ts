@@ -50,10 +50,11 @@ const bodies = {
     ...envelope,
     type: z.literal('batch.started'),
     belay_version: z.string(),
-    batch: z.strictObject({ sha256: Sha256, jobs: Count }),
-    shard: Shard,
+    batch: z.strictObject({ sha256: Sha256, jobs: Count }).nullable(),
+    shard: Shard.nullable(),
     /** Of this shard, in the order of the job file. */
     jobs: z.array(z.string()),
+    /** 0: of a merge, which runs nothing. */
     concurrency: Count,
   }),
   'job.completed': z.strictObject({

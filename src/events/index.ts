@@ -20,7 +20,7 @@ export { openTraceSink } from './open-trace-sink.ts';
 export { exitCodeOf, type Interruption, Outcome } from './outcome.ts';
 export { toPlainJson } from './plain-json.ts';
 export { createProgressLines } from './progress-lines.ts';
-export { type EventLine, readEvents } from './read-events.ts';
+export { type EventLine, parseEventLine, readEvents } from './read-events.ts';
 export { type JsonLine, type LineFault, readJsonLines } from './read-json-lines.ts';
 export { createRedactor, type Redactor, type RedactStream, type Secret } from './redactor.ts';
 export { renderEvent } from './render-event.ts';

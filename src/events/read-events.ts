@@ -1,5 +1,5 @@
 import { Event } from './event.ts';
-import { type LineFault, readJsonLines } from './read-json-lines.ts';
+import { type JsonLine, type LineFault, readJsonLines } from './read-json-lines.ts';
 
 export type EventLine =
   | { kind: 'event'; lineNumber: number; line: string; event: Event }
@@ -10,23 +10,17 @@ export type EventLine =
 export async function* readEvents(
   source: string | AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<EventLine, void, undefined> {
-  for await (const line of readJsonLines(source)) {
-    if (line.kind === 'fault') {
-      yield line;
-      continue;
-    }
-    const { lineNumber, line: text, value } = line;
-    const parsed = Event.safeParse(value);
-    if (parsed.success) yield { kind: 'event', lineNumber, line: text, event: parsed.data };
-    else
-      yield {
-        kind: 'fault',
-        lineNumber,
-        reason: 'not_an_event',
-        message: describe(value, parsed.error.issues),
-        line: text,
-      };
-  }
+  for await (const line of readJsonLines(source)) yield parseEventLine(line);
+}
+
+/** One line as an event, or as what is wrong with it. */
+export function parseEventLine(json: JsonLine): EventLine {
+  if (json.kind === 'fault') return json;
+  const { lineNumber, line, value } = json;
+  const parsed = Event.safeParse(value);
+  if (parsed.success) return { kind: 'event', lineNumber, line, event: parsed.data };
+  const message = describe(value, parsed.error.issues);
+  return { kind: 'fault', lineNumber, reason: 'not_an_event', message, line };
 }
 
 /** The first problem and where it is; nothing of the values. */

@@ -64,7 +64,15 @@ export async function auditEvents(
 
 type Report = (reason: string) => void;
 
-function createRunAudit() {
+/** The lines of one run, told one by one. */
+export interface RunAudit {
+  check(line: string, event: Event, report: Report): void;
+  /** A line that is no event: its place in the chain counts, where its text is known. */
+  skip(line: string | undefined): void;
+  finish(report: Report): void;
+}
+
+export function createRunAudit(): RunAudit {
   let seq = 0;
   let prev: string | null = FIRST_PREV;
   let runId: string | null = null;
@@ -94,7 +102,6 @@ function createRunAudit() {
       items.check(event, report);
       usage.check(event, report);
     },
-    /** A line that is no event: its place in the chain counts, where its text is known. */
     skip(line: string | undefined): void {
       seq++;
       prev = line === undefined ? null : createHash('sha256').update(line).digest('hex');

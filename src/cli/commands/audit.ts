@@ -1,29 +1,53 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { readEvents } from '../../events/index.ts';
+import { type EventLine, type JsonLine, parseEventLine, readJsonLines } from '../../events/index.ts';
 import { auditEvents } from '../../thread/index.ts';
 import type { Handler } from '../command.ts';
 import { print } from '../print.ts';
 
 const BROKEN = 17;
 
-/** `belay audit`: schema, hash chain, one terminal event. */
+/** `belay audit`: schema, hash chain, one terminal event; of a batch, for every run and for the batch itself. */
 export const auditStream: Handler = async ({ words: [source = ''], io }) => {
   const path = resolve(io.cwd(), source);
   if (source !== '-') await requireReadable(path);
-  const report = await auditEvents(readEvents(source === '-' ? io.stdin : path));
-  for (const fault of report.faults) await print(io.stderr, `${source}:${fault.line}: ${fault.reason}\n`);
-  if (!report.ok) {
+  const lines = readJsonLines(source === '-' ? io.stdin : path);
+  const first = await lines.next();
+  const all = chain(first.done ? null : first.value, lines);
+  const isBatch = !first.done && first.value.kind === 'line' && first.value.value['type'] === 'batch.started';
+  const { faults, events, said } = isBatch ? await auditAll(all) : await auditOne(all);
+  for (const fault of faults) await print(io.stderr, `${source}:${fault.line}: ${fault.reason}\n`);
+  if (faults.length > 0) {
     await print(
       io.stdout,
-      `broken: ${report.faults.length} ${report.faults.length === 1 ? 'fault' : 'faults'} in ${report.events} events\n`,
+      `broken: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'} in ${events} events\n`,
     );
     return BROKEN;
   }
-  await print(io.stdout, `ok: ${report.events} events, outcome ${report.outcome ?? 'unknown'}\n`);
+  await print(io.stdout, `ok: ${events} events, ${said}\n`);
   return 0;
 };
+
+async function auditOne(lines: AsyncIterable<JsonLine>) {
+  const report = await auditEvents(toEvents(lines));
+  return { ...report, said: `outcome ${report.outcome ?? 'unknown'}` };
+}
+
+async function auditAll(lines: AsyncIterable<JsonLine>) {
+  const { auditBatch } = await import('../../batch/index.ts');
+  const report = await auditBatch(lines);
+  return { ...report, said: `${report.runs} runs, ${report.jobs} jobs, exit code ${report.exitCode ?? 'unknown'}` };
+}
+
+async function* chain(first: JsonLine | null, rest: AsyncIterable<JsonLine>): AsyncGenerator<JsonLine> {
+  if (first !== null) yield first;
+  yield* rest;
+}
+
+async function* toEvents(lines: AsyncIterable<JsonLine>): AsyncGenerator<EventLine> {
+  for await (const line of lines) yield parseEventLine(line);
+}
 
 /** A file that is not there is bad usage, not a broken stream. */
 export async function requireReadable(path: string): Promise<void> {

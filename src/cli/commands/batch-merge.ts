@@ -9,7 +9,7 @@ import { textOf } from '../read-options.ts';
 import { requireReadable } from './audit.ts';
 
 /** `belay batch merge FILE…`: results or event streams of shards, joined; says what is missing. */
-export const mergeBatch: Handler = async ({ options, words, io }) => {
+export const mergeBatch: Handler = async ({ options, words, io, version }) => {
   if (words.length === 0) throw new UsageError('name what to join: belay batch merge FILE…');
   const cwd = io.cwd();
   for (const word of words) await requireReadable(resolve(cwd, word));
@@ -28,6 +28,14 @@ export const mergeBatch: Handler = async ({ options, words, io }) => {
     clock: systemClock,
     interrupt: new AbortController().signal,
     onSinkFailed: () => undefined,
+  });
+  await stream.emit({
+    type: 'batch.started',
+    belay_version: version,
+    batch: merged.batch,
+    shard: null,
+    jobs: merged.records.map((record) => record.job_id),
+    concurrency: 0,
   });
   if (textOf(options, 'events') !== null) {
     for (const word of words) await loadRecords(resolve(cwd, word), word, (line) => stream.passOn(line));
