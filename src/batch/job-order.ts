@@ -22,7 +22,7 @@ export interface JobOrder {
   /** Whose setup is taken over. */
   setupTaken: { home: string; from: string } | null;
   /** Instead of an agent: this patch (path) is judged on this commit. `workspace` is then the repository that has it. */
-  verify: { patch: string; base: string } | null;
+  verify: { patch: string; base: string; below: string } | null;
 }
 
 /** From the batch to a run's process. */

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   type OutputSchema,
   type RunHandle,
@@ -37,7 +37,7 @@ export async function serveJob(order: JobOrder, site: JobSite): Promise<{ run: R
     kind: 'verify',
     goal: 'verify the union of the verified patches',
     replay: [],
-    workspace: bench.dir,
+    workspace: join(bench.dir, order.verify.below),
     delivery: 'discard',
   };
   return { run: startVerify(verification, site.sinks, bench), close: () => bench.remove() };

@@ -3,6 +3,7 @@ import { isManifestOrLock, type TreeSource } from '../workspace/index.ts';
 import { type BatchLimits, createBatchBudget } from './batch-budget.ts';
 import { createBatchStops } from './batch-stops.ts';
 import { type BatchSink, type BatchStream, createBatchStream } from './batch-stream.ts';
+import { combineJobs } from './combine-jobs.ts';
 import { openJobTrees } from './job-trees.ts';
 import { digestBatch, type PlannedJob } from './planned-job.ts';
 import { openRecords } from './record-store.ts';
@@ -27,6 +28,8 @@ export interface BatchOptions extends Omit<JobRunOptions, 'below'> {
   retries: number;
   /** `--results`. */
   results: string | null;
+  /** Where the union of the verified patches goes; null: none is made. */
+  combine: string | null;
   source: TreeSource;
   environment: NodeJS.ProcessEnv;
   startJob: StartJob;
@@ -97,22 +100,24 @@ async function runBatch(options: BatchOptions, stream: BatchStream, control: Con
   const ids = jobs.map((job) => job.id);
   const { version, concurrency } = options;
   await stream.emit({ type: 'batch.started', belay_version: version, ...about, jobs: ids, concurrency });
-  const all = await runAll({
-    ...{ jobs, about, concurrency, records, stops, stream },
-    retries: options.retries,
-    options: { ...options, below: source.below },
-    ports: {
-      slots: createSlots(concurrency),
-      budget: createBatchBudget(options.limits, () => clock.now()),
-      setups,
-      startJob: options.startJob,
-      passOn: (line) => stream.passOn(line),
-      track: control.track,
-      stopped: stops.why,
-      noteStop: stops.stop,
-      interruption: control.interruption,
-    },
-  });
+  const own = { ...options, below: source.below };
+  const ports = {
+    slots: createSlots(concurrency),
+    budget: createBatchBudget(options.limits, () => clock.now()),
+    setups,
+    startJob: options.startJob,
+    passOn: (line: string) => stream.passOn(line),
+    track: control.track,
+    stopped: stops.why,
+    noteStop: stops.stop,
+    interruption: control.interruption,
+  };
+  const { retries, combine: file } = options;
+  const all = await runAll({ jobs, about, concurrency, retries, options: own, ports, records, stops, stream });
+  const combination =
+    file === null || control.interruption() !== null
+      ? null
+      : await combineJobs({ all, options: own, ports, source, trees, file });
   await setups.close();
   await records.close();
   const completed = rollUp({
@@ -121,7 +126,7 @@ async function runBatch(options: BatchOptions, stream: BatchStream, control: Con
     ...about,
     durationMs: clock.now() - start,
     stopped: stops.why(),
-    combination: null,
+    combination,
     missing: null,
   });
   await stream.emit(completed);

@@ -6,6 +6,7 @@ export { type Cover, createGitView } from './git-view.ts';
 export { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 export { type OpenWorkspaceOptions, openWorkspace } from './open-workspace.ts';
 export { createPatchBench, type PatchBench } from './patch-bench.ts';
+export type { PatchStack } from './patch-stack.ts';
 export { type CommittedFile, readCommitted } from './read-committed.ts';
 export {
   judgeDependencies,

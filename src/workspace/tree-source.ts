@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import { createGit, splitNul } from './git.ts';
 import { layCommit } from './lay-commit.ts';
 import { locateRepository } from './locate-repository.ts';
+import { createPatchStack, type PatchStack } from './patch-stack.ts';
 import { textPath } from './text-path.ts';
 import { resolveCommit, treeEntries } from './tree-reader.ts';
 
@@ -20,6 +21,8 @@ export interface TreeSource {
   entries(commit: string): Promise<readonly { path: string; oid: string }[]>;
   /** Lays a commit out in a folder that is not there yet, as a repository of its own. */
   layOut(commit: string, dir: string): Promise<void>;
+  /** A commit, laid out for patches to be put on it. */
+  stack(commit: string, dir: string): Promise<PatchStack>;
   /** Ignored paths of a tree that was laid out, folders as a whole. */
   ignored(dir: string): Promise<readonly string[]>;
 }
@@ -39,6 +42,10 @@ export async function openTreeSource(where: { dir: string; path: string }): Prom
     entries: (commit) => treeEntries(git, commit),
     async layOut(commit, target) {
       await layCommit({ program, repository, commit, dir: target });
+    },
+    async stack(commit, target) {
+      await layCommit({ program, repository, commit, dir: target });
+      return createPatchStack(program, target);
     },
     async ignored(laid) {
       const own = createGit(program, laid, { GIT_DIR: join(laid, '.git'), GIT_WORK_TREE: laid });

@@ -12,6 +12,10 @@ import { requireReadable } from './audit.ts';
 export const mergeBatch: Handler = async ({ options, words, io, version }) => {
   if (words.length === 0) throw new UsageError('name what to join: belay batch merge FILE…');
   const cwd = io.cwd();
+  if (textOf(options, 'combine') !== null)
+    throw new UsageError(
+      '--combine needs the jobs and their policies: merge with -o F, then belay batch JOBS.jsonl --results F --patches DIR --combine PATCH',
+    );
   for (const word of words) await requireReadable(resolve(cwd, word));
   const output = textOf(options, 'output');
   if (output !== null) await requireParentFolder('--output', resolve(cwd, output));

@@ -43,6 +43,8 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
   const results = path('results');
   const patches = path('patches');
   if (results !== null) await requireParentFolder('--results', results);
+  const combine = path('combine');
+  if (combine !== null) await requireParentFolder('--combine', combine);
   const settings = readSettings(options, io);
   const plan = await planBatch(options, jobFile(words), io);
   if (patches !== null) await mkdir(patches, { recursive: true });
@@ -53,6 +55,7 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
       version,
       results,
       patches,
+      combine,
       ephemeral: isGiven(options, 'ephemeral'),
       stateDir: stateFolder(io.env),
       environment: io.env,
