@@ -44,6 +44,7 @@ export async function runAction(io: Io, cli: string): Promise<number> {
     io,
     cli,
     files,
+    keepsThread: !request.options.has('ephemeral'),
     roots: { repository: repositoryOf(workspace) ?? workspace, checkout },
   });
   if (result === null) return 1;

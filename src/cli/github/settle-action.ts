@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Result } from '../../events/index.ts';
+import { type Outcome, Result } from '../../events/index.ts';
 import type { Io } from '../command.ts';
 import { type ActionFiles, pathIfThere } from './action-files.ts';
 import { callBelay } from './call-belay.ts';
@@ -12,15 +12,27 @@ import { renderWorkflowCommand } from './workflow-command.ts';
 /** Outputs travel through environments, where one value may have 128 KiB. */
 const MESSAGE_BYTES = 65_536;
 
+/** Ends that `belay resume` can go on from, here or on another machine. */
+const CONTINUED: ReadonlySet<Outcome> = new Set([
+  'approval_required',
+  'limit_reached',
+  'interrupted',
+  'model_failed',
+  'unverified',
+  'gave_up',
+]);
+
 export interface ActionEnd {
   io: Pick<Io, 'stdout' | 'env'>;
   cli: string;
   files: ActionFiles;
   roots: AnnotationRoots;
+  /** The run keeps a thread, which can be handed on. */
+  keepsThread: boolean;
 }
 
 /** After the run: report, thread, annotations, summary and outputs. Resolves to the result; null when the run left none. */
-export async function settleAction({ io, cli, files, roots }: ActionEnd): Promise<Result | null> {
+export async function settleAction({ io, cli, files, roots, keepsThread }: ActionEnd): Promise<Result | null> {
   const result = await loadResult(files.result);
   if (result === null) {
     io.stdout.write(renderWorkflowCommand('error', { title: 'belay: internal_error' }, 'the run left no result'));
@@ -32,11 +44,15 @@ export async function settleAction({ io, cli, files, roots }: ActionEnd): Promis
   };
   const report = (format: string, file: string) =>
     callBelay(cli, ['report', files.events, '--format', format, '--output', file], env);
-  const [markdownProblem, pageProblem] = await Promise.all([
+  const [markdownProblem, pageProblem, threadProblem] = await Promise.all([
     report('markdown', files.report),
     report('html', files.page),
+    keepsThread && CONTINUED.has(result.outcome)
+      ? callBelay(cli, ['thread', 'export', result.thread_id, files.thread], env)
+      : null,
   ]);
   tell('no report', markdownProblem ?? pageProblem);
+  tell('no thread', threadProblem);
   io.stdout.write(renderAnnotations(result, roots));
   const { GITHUB_STEP_SUMMARY: summary = '', GITHUB_OUTPUT: outputs = '' } = io.env;
   const markdown = pathIfThere(files.report);
