@@ -20,7 +20,8 @@ if (problem === null) {
   }
   if (process.env.GITHUB_PATH) appendFileSync(process.env.GITHUB_PATH, `${bin}\n`);
 } else {
-  console.log(problem);
+  // What npm prints is no command to the runner.
+  console.log(problem.replace(/^|\r\n?|\n/g, '\n| '));
   console.log('::error title=belay::belay could not be installed: the log above says why');
   process.exitCode = 1;
 }

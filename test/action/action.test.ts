@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Result } from '../../src/events/index.ts';
@@ -63,5 +63,30 @@ describe('action.yml', () => {
     );
     expect(runner.git('status', '--porcelain')).toBe('M src/split-bill.js');
     expect(end.text.join('\n')).toContain('split-bill');
+  });
+
+  it('ends a cancelled run in order: outputs are written, and the artifact is kept', async () => {
+    const runner = makeRunner();
+    const cassette = join(runner.root, 'cassette.jsonl');
+    const answer = { tool_calls: [{ name: 'shell', input: { command: 'sleep 600' } }] };
+    writeFileSync(cassette, `${JSON.stringify(answer)}\n`);
+    let cancelled = false;
+    runner.watch = (output, kill) => {
+      if (cancelled || !/"type":"item\.started".*sleep 600/.test(output)) return;
+      cancelled = true;
+      kill('SIGINT');
+    };
+    const end = await useBelay(runner, { goal: 'wait', replay: cassette, format: 'jsonl' });
+    const { outcome, verified, 'exit-code': code, 'thread-path': thread } = outputsOf(end);
+    expect({ failed: end.failed, outcome, verified, code }).toEqual({
+      failed: true,
+      outcome: 'interrupted',
+      verified: 'false',
+      code: '130',
+    });
+    expect(thread).toMatch(/thread\.belay$/);
+    expect(runner.artifacts.get('belay')).toEqual(
+      expect.arrayContaining(['result.json', 'events.jsonl', 'report.md', 'thread.belay']),
+    );
   });
 });

@@ -134,25 +134,3 @@ describe('examples/workflows/nightly-batch.yml', () => {
     for (const body of forge.bodies()) expect(body).toContain('Verified');
   });
 });
-
-describe('examples/workflows/approval.yml', () => {
-  const file = 'examples/workflows/approval.yml';
-
-  it('goes on in another job with the command that a person said yes to, and ends in a pull request', async () => {
-    const policy = readFileSync(join(ROOT, 'examples/demo/belay.yml'), 'utf8');
-    const forge = makeForge({ 'belay.yml': `${policy}commands: {ask: ["npm test"]}\napprovals: suspend\n` });
-    forge.event('workflow_dispatch', {});
-    const inputs = { goal: 'splitBill loses cents. Make the tests pass.' };
-    const agent = await runJob(forge.newRunner(AGENT), { file, job: 'agent', inputs });
-    const resume = await runJob(forge.newRunner(AGENT), { file, job: 'resume', needs: { agent }, inputs });
-    expect([agent.result, agent.outputs['outcome'], resume.result], resume.end?.text.join('\n')).toEqual([
-      'success',
-      'approval_required',
-      'success',
-    ]);
-    const propose = await runJob(forge.newRunner(), { file, job: 'propose', needs: { resume } });
-    expect(propose.result, propose.end?.text.join('\n')).toBe('success');
-    expect(forge.git('diff', '--name-only', forge.base, 'belay/approved-7-1')).toBe('src/split-bill.js');
-    expect(forge.bodies()).toEqual([resume.end?.summary]);
-  });
-});

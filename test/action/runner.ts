@@ -17,6 +17,8 @@ export interface Runner {
   github: Record<string, Value>;
   /** Whom steps run as; null: whoever runs the test. */
   uid: number | null;
+  /** Sees the output of a script as it grows, and may signal what was started, as the runner of a cancelled job does. */
+  watch?: (output: string, kill: (signal: NodeJS.Signals) => void) => void;
   /** What stands in for an action of somebody else, by the name before its `@`. */
   actions: Readonly<Record<string, (call: ActionCall) => Record<string, string>>>;
 }
@@ -138,6 +140,7 @@ async function runScript({ runner, step, script, env, place, end }: Script): Pro
   const [program = '', ...args] = [...as, 'bash', ...bash];
   const cwd = join(runner.workspace, step['working-directory'] ?? '.');
   const { code, output } = await execute(program, args, {
+    watch: runner.watch,
     cwd,
     env: {
       ...runner.env,
@@ -173,7 +176,7 @@ async function runScript({ runner, step, script, env, place, end }: Script): Pro
 function execute(
   program: string,
   args: readonly string[],
-  options: { cwd: string; env: NodeJS.ProcessEnv },
+  { watch, ...options }: { cwd: string; env: NodeJS.ProcessEnv; watch: Runner['watch'] },
 ): Promise<{ code: number | null; output: string }> {
   if (!existsSync(options.cwd)) mkdirSync(options.cwd, { recursive: true });
   return new Promise((resolve, reject) => {
@@ -182,6 +185,7 @@ function execute(
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text;
+        watch?.(output, (signal) => child.kill(signal));
       });
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, output }));
