@@ -51,7 +51,8 @@ function ownGroups(): Map<string, string> {
 
 function handsOn(folder: string): boolean {
   const file = path.join(folder, 'cgroup.subtree_control');
-  if (!existsSync(file) || !isWritable(folder)) return false;
+  // Whoever moves a process between two groups may write the list of the one above both.
+  if (!existsSync(file) || !isWritable(folder) || !isWritable(path.join(folder, 'cgroup.procs'))) return false;
   const controllers = readFileSync(file, 'utf8').trim().split(' ');
   return controllers.includes('memory') && controllers.includes('pids');
 }

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import type { SandboxPolicy } from '../policy/index.ts';
 import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
-import { findCgroupHome } from './cgroup.ts';
+import { type CgroupHome, findCgroupHome } from './cgroup.ts';
 import { type CommandUser, commandUsers, findSystemProgram } from './command-user.ts';
 import { bridgeFault } from './egress/bridges.ts';
 import { PROXY_PORT } from './egress/proxy-variables.ts';
@@ -90,9 +90,11 @@ async function probeBubblewrap(options: ProbeOptions): Promise<SandboxProbe> {
   const reasons: string[] = [];
   try {
     for await (const user of commandUsers(workspace?.from ?? home, bwrap)) {
-      const outcome = await tryUser(options, { user, bwrap, arch, view, before: reasons[0] ?? null });
-      if (outcome.kind === 'works' || options.signal.aborted) return outcome;
-      reasons.push(outcome.reason);
+      for (const cgroups of cgroupsFor(user)) {
+        const outcome = await tryUser(options, { user, bwrap, arch, view, cgroups, before: reasons[0] ?? null });
+        if (outcome.kind === 'works' || options.signal.aborted) return outcome;
+        reasons.push(outcome.reason);
+      }
     }
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
@@ -101,7 +103,18 @@ async function probeBubblewrap(options: ProbeOptions): Promise<SandboxProbe> {
   return unavailable(reasons[0] ?? 'No way was found to run commands in a sandbox.');
 }
 
+/**
+ * Control groups to try, in order. Joining one waits for the kernel (20 ms and more), so root's commands, which the limits of the process
+ * and the watch hold, do without; a user who was given groups of its own (version 2) asked for them.
+ */
+function cgroupsFor(user: CommandUser): readonly (CgroupHome | null)[] {
+  const home = findCgroupHome();
+  if (user.kind === 'root') return [home];
+  return user.kind === 'harness' && home?.version === 2 ? [home, null] : [null];
+}
+
 interface Attempt {
+  cgroups: CgroupHome | null;
   user: CommandUser;
   bwrap: string;
   arch: FilterArch;
@@ -110,12 +123,13 @@ interface Attempt {
   before: string | null;
 }
 
-async function tryUser(options: ProbeOptions, { user, bwrap, arch, view, before }: Attempt): Promise<SandboxProbe> {
+async function tryUser(
+  options: ProbeOptions,
+  { user, bwrap, arch, view, cgroups, before }: Attempt,
+): Promise<SandboxProbe> {
   const { policy } = options;
   const scratch = createScratch();
   const { memoryBytes, processes, fileSizeBytes, diskBytes, outputBytes } = policy;
-  // Joining a control group waits for the kernel (20 ms and more); the limits of the process and a watch do without.
-  const cgroups = user.kind === 'root' ? findCgroupHome() : null;
   const status: SandboxStatus = {
     tier: 'bubblewrap',
     reason: [

@@ -122,6 +122,7 @@ describe.skipIf(!IS_LINUX)('what a fenced command sees of the file system', () =
       durationMs: 0,
       detail: `${at('never')} cannot be mounted: it does not exist.`,
       output: '',
+      network: [],
     });
   });
 
