@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** What commands run in, and the package it comes with. */
-const PROGRAMS = { bwrap: 'bubblewrap', bash: 'bash' };
+const PROGRAMS = { bwrap: 'bubblewrap', bash: 'bash', perl: 'perl' };
 const INSTALLERS = [
   { name: 'apt-get', install: ['apt-get', 'install', '-y', '--no-install-recommends'], refresh: ['apt-get', 'update'] },
   { name: 'dnf', install: ['dnf', 'install', '-y'], refresh: null },

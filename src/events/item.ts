@@ -97,6 +97,19 @@ export const Item = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     ...common,
+    type: z.literal('service'),
+    name: z.string(),
+    command: z.string(),
+    aggregated_output: z.string(),
+    omission: Omission.optional(),
+    /** Of its last start; null while it is up, and when it was ended with its phase. */
+    exit_code: z.int().nullable(),
+    /** How often it was started again after it had ended by itself. */
+    restarts: z.int().min(0),
+    reason: z.string().optional(),
+  }),
+  z.strictObject({
+    ...common,
     ...call,
     type: z.literal('denial'),
     action: z.string(),

@@ -41,6 +41,11 @@ export function renderItem(item: Item, phase: Phase, colors: Colors): string | n
       const line = `${where}${mark} ${oneLine(item.name)}${reason}${time}`;
       return item.passed === true ? line : withTail(line, item.aggregated_output, dim);
     }
+    case 'service': {
+      const reason = item.reason === undefined ? '' : ` (${oneLine(item.reason)})`;
+      const line = `${where}${dim(`· service ${oneLine(item.name)}`)}${ill}${reason}${time}`;
+      return item.status === 'completed' ? line : withTail(line, item.aggregated_output, dim);
+    }
     case 'denial':
       return yellow(`! denied: ${oneLine(item.action)} (${oneLine(item.rule)}: ${oneLine(item.reason)})`);
     case 'error':

@@ -11,10 +11,6 @@ export interface UnsupportedKey {
 /** One row for each mechanism that this version lacks: the keys of a policy that ask for it. Delete a row when it is there. */
 const MISSING: readonly { reason: string; keys(policy: Policy): readonly string[] }[] = [
   {
-    reason: 'services are not implemented in this version',
-    keys: ({ services }) => (services.length > 0 ? ['services'] : []),
-  },
-  {
     reason: 'MCP servers are not implemented in this version',
     keys: ({ mcp }) => (Object.keys(mcp).length > 0 ? ['mcp'] : []),
   },

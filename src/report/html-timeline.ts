@@ -106,6 +106,7 @@ const ICONS: Record<ItemView['type'], string> = {
   error: '!',
   tool_call: '›',
   check: '✓',
+  service: '⚙',
   denial: '⊘',
 };
 

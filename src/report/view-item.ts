@@ -67,6 +67,12 @@ function describe(item: Item): Description {
         note: note(item.reason ?? (item.passed === true ? undefined : exitNote(item.exit_code))),
         blocks: blocks(['command', 'output', item.command], ['output', 'output', item.aggregated_output]),
       };
+    case 'service':
+      return {
+        title: title(item.name),
+        note: note(item.reason),
+        blocks: blocks(['command', 'output', item.command], ['output', 'output', item.aggregated_output]),
+      };
     case 'denial':
       return {
         title: title(item.action),

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { CheckPorts } from '../verify/index.ts';
 import { buildEnvironment } from './environment.ts';
 import type { RunContext } from './run-context.ts';
+import { startServices } from './start-services.ts';
 
 /** What checks need of the run: each has a HOME of its own, as setup left it. */
 export function createCheckPorts(context: RunContext): CheckPorts {
@@ -14,6 +15,7 @@ export function createCheckPorts(context: RunContext): CheckPorts {
     environment: (rules) => buildEnvironment([policy.sandbox.env, rules], context.request.environment),
     network: policy.sandbox.network,
     watchNetwork: (phase) => context.networkLog.watch({ phase, turn: null }),
+    startServices: (place, { secret }) => startServices('verify', { context, ...place, secret }),
     outputBytes: policy.limits.outputBytes,
     async openHome() {
       const dir = await homes.copy('check');

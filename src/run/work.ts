@@ -11,6 +11,7 @@ import { layGround, wallTimeOver } from './ground.ts';
 import type { Jury } from './jury.ts';
 import type { Prepared } from './prepare.ts';
 import type { RunContext } from './run-context.ts';
+import { startAgentServices } from './start-services.ts';
 import { idle, type Worked } from './worked.ts';
 
 /** Share of a limit at which its use is told. */
@@ -109,7 +110,9 @@ async function runAttempts({
       warned = true;
       await context.emit({ type: 'limit.warned', limit: 'attempts', used: attempt, max: limits.attempts });
     }
-    const end = await loop.run(attempt);
+    const { services, missing } = await startAgentServices(context, { touched: loop.tree !== null });
+    if (missing !== null) await loop.goOn(`${missing}.`);
+    const end = await loop.run(attempt).finally(() => services.stop());
     const over = (conclusion: Conclusion) => ({
       conclusion: conclusion.checks.length > 0 ? conclusion : { ...conclusion, checks: jury.standing(baseline) },
       attempts: attempt - 1,

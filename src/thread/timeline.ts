@@ -178,6 +178,7 @@ function wordsOf(item: Item): string {
     case 'tool_call':
       return item.error ?? item.summary;
     case 'check':
+    case 'service':
       return item.name;
     case 'denial':
       return `${item.action} (${item.rule}): ${item.reason}`;

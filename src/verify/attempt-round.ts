@@ -2,7 +2,7 @@ import type { VerifyPolicy } from '../policy/index.ts';
 import type { Workspace } from '../workspace/index.ts';
 import type { Baseline } from './baseline.ts';
 import type { CheckPorts, Place } from './place.ts';
-import { type Round, statusOf, tellRound } from './round.ts';
+import { type Round, statusOf, tellRound, withoutServices } from './round.ts';
 import { runChecks } from './run-checks.ts';
 
 export interface AttemptSite {
@@ -29,12 +29,22 @@ export async function runAttemptRound(site: AttemptSite, signal: AbortSignal): P
     if ((await workspace.snapshot()) !== tree) await workspace.restore(tree);
   };
   return tellRound({ attempt: site.attempt, cleanRoom: false, emit: ports.emit }, async () => {
-    const runs = await runChecks(
-      checks,
-      { place: site.place, ports, baseline: site.baseline, retries: verify.flakyRetries, secret: false, reset },
-      signal,
-    );
-    await reset();
-    return { cleanRoom: false, tree, runs, ...statusOf(runs) };
+    const about = { cleanRoom: false, tree };
+    const start = await ports.startServices(site.place, { secret: false });
+    if (start.kind !== 'up') {
+      await reset();
+      return { ...about, runs: [], ...withoutServices(start) };
+    }
+    try {
+      const runs = await runChecks(
+        checks,
+        { place: site.place, ports, baseline: site.baseline, retries: verify.flakyRetries, secret: false, reset },
+        signal,
+      );
+      return { ...about, runs, ...statusOf(runs) };
+    } finally {
+      await start.services.stop();
+      await reset();
+    }
   });
 }

@@ -43,6 +43,12 @@ export async function runBaseline(site: BaselineSite, signal: AbortSignal): Prom
   const reset = async () => {
     if ((await workspace.snapshot()) !== tree) await workspace.restore(tree);
   };
+  const start = await ports.startServices(place, { secret: false });
+  if (start.kind === 'cancelled') return { kind: 'cancelled', baseline: { runs } };
+  if (start.kind === 'failed') {
+    await reset();
+    return { kind: 'blocked', outcome: 'setup_failed', reason: start.reason, baseline: { runs } };
+  }
   try {
     for (const check of verify.checks) {
       const retries = isConfirmed(check, verify) ? verify.flakyRetries : 0;
@@ -52,6 +58,7 @@ export async function runBaseline(site: BaselineSite, signal: AbortSignal): Prom
       if (end !== null) return end;
     }
   } finally {
+    await start.services.stop();
     await reset();
   }
   return { kind: 'ready', baseline: { runs } };

@@ -4,7 +4,7 @@ import type { Baseline } from './baseline.ts';
 import { type CheckRun, hasPassed } from './check-run.ts';
 import type { CheckPorts } from './place.ts';
 import type { Rooms } from './rooms.ts';
-import { type Round, statusOf, tellRound } from './round.ts';
+import { type Round, statusOf, tellRound, withoutServices } from './round.ts';
 import { runChecks } from './run-checks.ts';
 import { splitTestChanges } from './test-changes.ts';
 
@@ -72,8 +72,14 @@ async function runPass(
     const secret = verify.holdout.length > 0;
     // A retry keeps the room: what the check itself wrote there is all that can differ.
     const site = { place: room.place, ports, baseline, retries: verify.flakyRetries, secret, reset: async () => {} };
-    const runs = await runChecks(checks, site, signal);
-    return { ...about, runs, ...statusOf(runs) };
+    const start = await ports.startServices(room.place, { secret });
+    if (start.kind !== 'up') return { ...about, runs: [], ...withoutServices(start) };
+    try {
+      const runs = await runChecks(checks, site, signal);
+      return { ...about, runs, ...statusOf(runs) };
+    } finally {
+      await start.services.stop();
+    }
   } finally {
     await room.close();
   }

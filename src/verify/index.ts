@@ -10,7 +10,7 @@ export { type FinalSite, runFinalRound } from './final-round.ts';
 export { type FoundHoldout, findHoldouts, type Holdouts } from './holdout.ts';
 export { type Judged, judge, type Verdict } from './judge.ts';
 export { changesJudge } from './judging-manifest.ts';
-export type { CheckPorts, Place } from './place.ts';
+export type { CheckPorts, Place, RunningServices, ServicesStart } from './place.ts';
 export { removeTree } from './remove-tree.ts';
 export { reserveFor } from './reserve.ts';
 export type { Room, RoomOpening, Rooms } from './rooms.ts';

@@ -11,6 +11,17 @@ export interface Place {
   phase: Phase;
 }
 
+/** Programs that the policy wants up while checks run. */
+export interface RunningServices {
+  /** Resolves when they are gone. */
+  stop(): Promise<void>;
+}
+
+export type ServicesStart =
+  | { kind: 'up'; services: RunningServices }
+  | { kind: 'failed'; reason: string }
+  | { kind: 'cancelled' };
+
 /** What running a check takes, given by the run. */
 export interface CheckPorts {
   sandbox: Sandbox;
@@ -27,6 +38,8 @@ export interface CheckPorts {
   watchNetwork(phase: Phase): { onNetwork(decision: NetworkDecision): void; told(): Promise<unknown> };
   /** Bytes of one check's output that are kept as evidence, half head and half tail (`limits.output_bytes`). */
   outputBytes: number;
+  /** Starts the services of checks in the place where they run; `secret`: their output goes to nobody. */
+  startServices(place: Place, how: { secret: boolean }): Promise<ServicesStart>;
   /** A HOME for one command: what setup left there, its writes thrown away on close. */
   openHome(): Promise<{ dir: string; close(): Promise<void> }>;
   /** A filter that takes known secrets out of a stream of bytes. */

@@ -1,7 +1,7 @@
 import type { EventBody } from '../events/index.ts';
 import type { TreeId } from '../workspace/index.ts';
 import { type CheckRun, endsRound, hasPassed } from './check-run.ts';
-import type { CheckPorts } from './place.ts';
+import type { CheckPorts, ServicesStart } from './place.ts';
 
 /** One round of checks on one tree. */
 export interface Round {
@@ -31,6 +31,13 @@ export function statusOf(runs: readonly CheckRun[]): Pick<Round, 'status' | 'rea
   const others =
     red.length === 1 ? '' : `, and ${red.length - 1} more required ${red.length === 2 ? 'check' : 'checks'}`;
   return { status: 'failed', reason: `check ${first.name} ${first.reason ?? 'failed'}${others}` };
+}
+
+/** A round whose services did not come up: after the change, that is the change's fault. */
+export function withoutServices(start: Exclude<ServicesStart, { kind: 'up' }>): Pick<Round, 'status' | 'reason'> {
+  return start.kind === 'cancelled'
+    ? { status: 'cancelled', reason: 'the services were cancelled' }
+    : { status: 'failed', reason: start.reason };
 }
 
 /** Tells of a round: `verification.started`, the work, `verification.completed` on every path but a bug's. */

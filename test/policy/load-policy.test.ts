@@ -201,7 +201,6 @@ test('the whole documented file is taken, and its keys that this version lacks a
     { from: 'more', to: 'more' },
   ]);
   expect(unsupportedKeys(loaded).map(({ key, position }) => `${key} ${position}`)).toEqual([
-    'services p.yml:17:1',
     'mcp p.yml:28:1',
     'plugins p.yml:29:1',
   ]);

@@ -131,6 +131,7 @@ export function benchOf(sandbox: Sandbox, homeDir: string, more: Partial<CheckPo
     network: { mode: 'none' },
     outputBytes: 2048,
     watchNetwork: () => ({ onNetwork: () => undefined, told: async () => undefined }),
+    startServices: async () => ({ kind: 'up', services: { stop: async () => undefined } }),
     async openHome() {
       const dir = path.join(homeDir, `home-${homes++}`);
       mkdirSync(dir, { recursive: true });
