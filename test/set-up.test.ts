@@ -47,7 +47,7 @@ async function makeCheckout(): Promise<string> {
 async function makeBin(): Promise<string> {
   const bin = join(folder, 'bin');
   await mkdir(bin);
-  for (const name of ['git', 'bash']) await symlink((await execa('which', [name])).stdout, join(bin, name));
+  for (const name of ['git', 'bash', 'perl']) await symlink((await execa('which', [name])).stdout, join(bin, name));
   return bin;
 }
 
