@@ -4,6 +4,7 @@ export { BUILT_IN_PROTECT, BUILT_IN_TESTS } from './built-in-lists.ts';
 export { type Action, decide } from './decide.ts';
 export type { CommandDecision, CommandExplanation, DecisionResult } from './decide-command.ts';
 export { explainCommand, renderExplanation } from './explain-command.ts';
+export { explainHost, type HostExplanation, renderHostExplanation } from './explain-host.ts';
 export { createMatcher, globFault } from './glob.ts';
 export { createHostList, type HostList } from './host-list.ts';
 export { type HostPort, parseHostPort } from './host-port.ts';

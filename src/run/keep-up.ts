@@ -26,6 +26,7 @@ export interface KeptService {
 }
 
 const OUTPUT_BYTES = 16_384;
+const MOST_READY_BYTES = 400;
 const MOST_RESTARTS = 10;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
@@ -68,13 +69,21 @@ export function keepUp(service: Service, site: ServiceSite): KeptService {
   async function becomeReady(): Promise<string | null> {
     const deadline = performance.now() + Math.min(service.timeoutMs, context.timeLeftMs());
     const home = await context.homes.copy('ready');
+    let said = '';
     for (let pauseMs = FIRST_PAUSE_MS / 2; !stop.aborted; pauseMs = Math.min(2 * pauseMs, 1_000)) {
       if (last !== null) return `service ${service.name} ${wordsOf(last)} before it was ready`;
       const leftMs = deadline - performance.now();
       if (leftMs <= 0)
-        return `service ${service.name} was not ready within ${service.timeoutMs / 1000} s (${service.ready})`;
-      const asked = { ...commandOf(service.ready, site, home), timeoutMs: leftMs, onOutput: () => undefined };
+        return `service ${service.name} was not ready within ${service.timeoutMs / 1000} s (${service.ready}${said})`;
+      const words = createHeadTailBuffer(MOST_READY_BYTES);
+      const filter = context.redactor.redactStream();
+      const onOutput = (chunk: Buffer) => words.write(filter.push(chunk));
+      const asked = { ...commandOf(service.ready, site, home), timeoutMs: leftMs, onOutput };
       const answer = await context.sandbox.run(asked, stop);
+      words.write(filter.end());
+      // It may tell of hidden files, as the service itself may.
+      const { text } = words.read(() => ' … ');
+      said = site.secret || text.trim() === '' ? '' : `: ${text.replace(/\s+/g, ' ').trim()}`;
       if (answer.reason === 'exited' && answer.exitCode === 0 && last === null) {
         isUp = true;
         return null;

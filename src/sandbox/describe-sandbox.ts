@@ -50,6 +50,7 @@ export async function describeSandbox({ env }: DescribeOptions): Promise<readonl
     ...kernelFacts().map((one) => (one.required ? { ...one, required: isNeeded } : one)),
     await landlockFact(),
     ...(isHostedRunner(env) ? [hostedRunnerFact(tier)] : []),
+    await networkFact(env),
     {
       name: 'system call filter',
       works: isFilterArch(process.arch),
@@ -185,6 +186,19 @@ function hostedRunnerFact(tier: SandboxTier | null): SandboxFact {
       ? 'set up for bubblewrap'
       : 'comes without bubblewrap, and its AppArmor keeps user namespaces from programs without a profile',
     fix: works ? null : HOSTED_RUNNER_RECIPE,
+  };
+}
+
+/** What `network.allow`, `services` and `sandbox.services` need. */
+async function networkFact(env: DescribeOptions['env']): Promise<SandboxFact> {
+  const { bridgeFault } = await import('./egress/bridges.ts');
+  const fault = await bridgeFault(env);
+  return {
+    name: 'allowed hosts, ports and services',
+    works: fault === null,
+    required: false,
+    says: fault === null ? 'commands can be led to what a policy allows' : 'commands cannot be led out of the sandbox',
+    fix: fault,
   };
 }
 

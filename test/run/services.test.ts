@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { processesWith, sleepMark } from '../sandbox/fixture.ts';
-import { type Bench, type CliEnd, commitAll, createBench, runCli } from '../scenario.ts';
+import { type Bench, CLI, type CliEnd, commitAll, createBench, runCli } from '../scenario.ts';
 
 const answer = (name: string, input: object) => `${JSON.stringify({ tool_calls: [{ name, input }] })}\n`;
 const shell = (command: string) => answer('shell', { command });
@@ -120,6 +122,25 @@ describe('a service', () => {
       outcome: 'unverified',
       reason: expect.stringContaining('service api ended with exit code 1 before it was ready'),
     });
+  });
+
+  it('ends with the run when SIGTERM does', async () => {
+    const mark = sleepMark();
+    const service = { name: 's', run: `sleep ${mark}`, ready: 'true' };
+    const policy = { version: 1, services: [service], verify: { checks: [] } };
+    bench = createBench({ 'belay.yml': JSON.stringify(policy) });
+    commitAll(bench);
+    const cassette = join(bench.io, 'model.jsonl');
+    writeFileSync(cassette, shell('echo begun; sleep 60') + finish);
+    const child = spawn(process.execPath, [CLI, 'run', 'go', '--replay', cassette], { cwd: bench.ws, env: bench.env });
+    let stdout = '';
+    child.stdout.on('data', (text: Buffer) => {
+      stdout += text;
+      if (stdout.includes('"type":"item.started"') && stdout.includes('sleep 60')) child.kill('SIGTERM');
+    });
+    const [code] = await once(child, 'close');
+    expect([code, processesWith(mark)]).toEqual([143, []]);
+    expect(stdout).toMatch(/"type":"service"[^\n]*"status":"cancelled"|"status":"cancelled"[^\n]*"type":"service"/);
   });
 
   it('ends with the run when its time is over', async () => {

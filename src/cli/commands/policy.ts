@@ -1,6 +1,14 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { explainCommand, loadPolicy, renderExplanation, renderPolicy, unsupportedKeys } from '../../policy/index.ts';
+import {
+  explainCommand,
+  explainHost,
+  loadPolicy,
+  renderExplanation,
+  renderHostExplanation,
+  renderPolicy,
+  unsupportedKeys,
+} from '../../policy/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { findPolicyFile, loadPolicyFile } from '../load-policy-for.ts';
 import { print } from '../print.ts';
@@ -35,8 +43,17 @@ export const policyAction: Handler = async (invocation) => {
   }
   if (action === 'explain') {
     if (subject === undefined)
-      throw new UsageError("belay policy explain needs a command: belay policy explain 'git push'");
+      throw new UsageError("belay policy explain needs a command or host:port: belay policy explain 'git push'");
     const { policy } = await loadPolicyFile(options, io.cwd());
+    // A command's first word has no colon: `host:port` asks for a connection.
+    const connection = explainHost(subject, policy);
+    if (connection !== null) {
+      const text = isGiven(options, 'json')
+        ? `${JSON.stringify(connection, null, 2)}\n`
+        : renderHostExplanation(connection);
+      await print(io.stdout, text);
+      return 0;
+    }
     const explanation = explainCommand(subject, policy);
     await print(
       io.stdout,
