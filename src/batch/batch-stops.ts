@@ -24,7 +24,7 @@ export function createBatchStops(stopAfter: number | null, interruption: () => I
     },
     stop(because) {
       // A wall time that is over is over for every job; a purse too small for one may do for another.
-      if (because.kind === 'wall_time') found ??= because;
+      if (because.kind === 'wall_time' || because.kind === 'results') found ??= because;
       return because;
     },
   };

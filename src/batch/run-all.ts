@@ -82,9 +82,14 @@ async function runNext(queued: Queued, all: AllJobs): Promise<EndedJob | Queued>
   }
 }
 
-/** On disk first, told second: what a reader has seen is never done again. */
-async function tell(end: EndedJob, { records, stream }: AllJobs): Promise<EndedJob> {
-  await records.put(end.record);
+/** On disk first, told second: what a reader has seen is never done again. Where the disk takes nothing more, nothing more is started. */
+async function tell(end: EndedJob, { records, stream, stops }: AllJobs): Promise<EndedJob> {
+  try {
+    await records.put(end.record);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    stops.stop({ kind: 'results', reason: `the result of ${end.job.id} cannot be kept: ${error.message}` });
+  }
   await stream.emit({ type: 'job.completed', ...end.record, recorded: end.recorded });
   return end;
 }

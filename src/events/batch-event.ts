@@ -40,7 +40,7 @@ export type Combination = z.infer<typeof Combination>;
 
 /** Why a batch ended before its last job was started. */
 export const BatchStop = z.strictObject({
-  kind: z.enum(['stop_after', 'cost_usd', 'tokens', 'wall_time', 'interrupted']),
+  kind: z.enum(['stop_after', 'cost_usd', 'tokens', 'wall_time', 'results', 'interrupted']),
   reason: z.string(),
 });
 export type BatchStop = z.infer<typeof BatchStop>;
