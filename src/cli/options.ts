@@ -119,6 +119,13 @@ export const REPLAY_OPTIONS = {
   ...WORKSPACE,
   format: STREAMS.format,
   events: STREAMS.events,
+  'fail-on': {
+    kind: 'text',
+    value: 'WHAT',
+    choices: ['drift', 'never'],
+    describe: 'exit 16 at a drift (default), or only tell it',
+  },
+  drift: { kind: 'text', value: 'F', describe: 'write the first drift as JSON, null when there is none' },
 } as const satisfies OptionTable;
 export const THREAD_OPTIONS = {
   workspace: {
@@ -126,6 +133,7 @@ export const THREAD_OPTIONS = {
     value: 'DIR',
     describe: 'list: threads of this folder; fork, import: the folder to work in',
   },
+  request: { kind: 'text', value: 'N', describe: 'show: where each piece of the request of turn N came from' },
   'to-turn': { kind: 'text', value: 'N', describe: 'rollback: the turn to go to (0 or base: the start; final)' },
   undo: { kind: 'flag', describe: 'rollback: take the last rollback back' },
   force: { kind: 'flag', describe: 'rollback: also where the workspace has changes that no turn made' },

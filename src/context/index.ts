@@ -11,6 +11,7 @@ export type { Standing } from './fold-notes.ts';
 export { type BoundedText, createHeadTailBuffer, type HeadTailBuffer } from './head-tail.ts';
 export type { KeptText } from './kept-text.ts';
 export { renderDigest, renderHistory } from './render-history.ts';
+export { listRequestPieces, type RequestPiece } from './request-pieces.ts';
 export { renderCut, renderElided } from './shorten-result.ts';
 export type { Source } from './source.ts';
 export { renderStandIn, type StandInParts } from './stand-in.ts';

@@ -1,5 +1,5 @@
 import type { Answer, Message, ModelRequest, ToolResultPart, ToolSpec } from '../model/index.ts';
-import type { Compaction, ThreadNote } from '../thread/index.ts';
+import type { Compaction, MessagePiece, ThreadNote } from '../thread/index.ts';
 import { type CompactionPlan, decideCompaction } from './decide-compaction.ts';
 import { createNoteFold, type Standing } from './fold-notes.ts';
 import { isTrusted, type Source } from './source.ts';
@@ -17,7 +17,8 @@ export interface Transcript {
   messagesBefore(keptMessages: number): readonly Message[];
   /** What is added from here on belongs to this turn. */
   enterTurn(turn: number): void;
-  addUser(text: string, source: Source): Promise<void>;
+  /** `pieces`: the parts of the text, where they have sources of their own. */
+  addUser(text: string, source: Source, pieces?: readonly MessagePiece[]): Promise<void>;
   addAnswer(answer: Answer, about: { attempt: number; costUsd: number | null }): Promise<void>;
   addResults(results: readonly ToolResultPart[], source?: Source): Promise<void>;
   request(): ModelRequest;
@@ -59,7 +60,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     await options.record(note);
     fold.apply(note);
   }
-  type More = Pick<Extract<ThreadNote, { kind: 'message' }>, 'requestTokens' | 'answer'>;
+  type More = Pick<Extract<ThreadNote, { kind: 'message' }>, 'requestTokens' | 'answer' | 'pieces'>;
   const addMessage = (message: Message, source: Source, more: More = {}) =>
     add({ kind: 'message', turn, source, trusted: isTrusted(source), message, ...more });
 
@@ -75,7 +76,8 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     enterTurn(next) {
       turn = next;
     },
-    addUser: (text, source) => addMessage({ role: 'user', text }, source),
+    addUser: (text, source, pieces) =>
+      addMessage({ role: 'user', text }, source, pieces === undefined ? {} : { pieces }),
     addAnswer: ({ parts, finish, usage }, { attempt, costUsd }) =>
       addMessage({ role: 'assistant', parts }, 'model', {
         // Tries that failed are in the usage too: then it says nothing about this request.

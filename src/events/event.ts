@@ -49,6 +49,8 @@ const bodies = {
       })
       .nullable(),
     limits: z.record(z.string(), z.number()).nullable(),
+    /** AGENTS.md files that the agent is given; `used_bytes` is less where one was cut, 0 where it was left out. */
+    instructions: z.array(z.strictObject({ path: z.string(), bytes: Count, used_bytes: Count })).exactOptional(),
     thread_id: z.string(),
     resumed_from: z.string().optional(),
   }),

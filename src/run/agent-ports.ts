@@ -9,7 +9,6 @@ import type { ThreadPast } from '../thread/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
 import { askApproval } from './approval.ts';
 import { buildEnvironment } from './environment.ts';
-import { loadInstructions } from './instructions.ts';
 import { planAgentMounts } from './mounts.ts';
 import type { RunContext } from './run-context.ts';
 import { watchTouchedPaths } from './touched-paths.ts';
@@ -147,23 +146,26 @@ async function beginTranscript({ context, tools, past }: AgentOptions): Promise<
     record: (note) => thread.appendNote(note),
     notes: past?.notes ?? [],
   });
+  await thread.appendNote({
+    kind: 'prefix',
+    system: SYSTEM_PROMPT,
+    tools: toolSpecs(tools).map((tool) => JSON.stringify(tool)),
+  });
   if (transcript.messages.length > 0) return transcript;
   const { network } = policy.sandbox;
-  await transcript.addUser(
-    renderFirstMessage({
-      goal: request.goal,
-      workspace: workspace.dir,
-      checks: policy.verify.checks.map(({ name, run }) => ({ name, run })),
-      write: policy.workspace.write,
-      protect: [],
-      network: network.mode === 'none' ? 'none' : `only ${network.hosts.join(', ')}, through the proxy in HTTPS_PROXY`,
-      readOnly: policy.sandbox.mode === 'read-only',
-      limits: policy.limits,
-      instructions: policy.context.instructions === 'none' ? [] : await loadInstructions(context),
-      references: request.references,
-      outputSchema: request.outputSchema?.text ?? null,
-    }),
-    'goal',
-  );
+  const first = renderFirstMessage({
+    goal: request.goal,
+    workspace: workspace.dir,
+    checks: policy.verify.checks.map(({ name, run }) => ({ name, run })),
+    write: policy.workspace.write,
+    protect: [],
+    network: network.mode === 'none' ? 'none' : `only ${network.hosts.join(', ')}, through the proxy in HTTPS_PROXY`,
+    readOnly: policy.sandbox.mode === 'read-only',
+    limits: policy.limits,
+    instructions: context.instructions.filter((file) => file.usedBytes > 0),
+    references: request.references,
+    outputSchema: request.outputSchema?.text ?? null,
+  });
+  await transcript.addUser(first.text, 'goal', first.pieces);
   return transcript;
 }

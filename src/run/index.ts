@@ -1,4 +1,5 @@
 /** run/: the spine. Prepare → loop → verify → settle; picks the adapters. */
+export { type Drift, findDrift, type Step } from './drift.ts';
 export { createEventChannel, type EventChannel } from './event-channel.ts';
 export { refuseRun } from './execute.ts';
 export { type LostRun, lostResult } from './lost-result.ts';

@@ -3,7 +3,9 @@ import type { LoadedPolicy } from '../policy/index.ts';
 import type { SandboxStatus } from '../sandbox/index.ts';
 import { createThreadSink, type ThreadPast } from '../thread/index.ts';
 import type { Holdouts } from '../verify/index.ts';
+import type { Workspace } from '../workspace/index.ts';
 import { setupSecrets } from './environment.ts';
+import { type LoadedInstructions, loadInstructions } from './instructions.ts';
 import { createNetworkLog } from './network-log.ts';
 import { locateFolder, openFolder, openSandbox, openTree } from './open-folder.ts';
 import { loadKeys, openModel, openThread } from './open-parts.ts';
@@ -59,6 +61,12 @@ function openedOf<T>(outcome: Outcome<T> | null): T | null {
   return outcome?.ok ? outcome.value : null;
 }
 
+async function workspaceOf(tree: Promise<Outcome<{ workspace: Workspace }>>): Promise<Workspace> {
+  const outcome = await tree;
+  if (outcome.ok) return outcome.value.workspace;
+  throw outcome.error;
+}
+
 /** Opens everything side by side, tells `run.started` as soon as it is known (or late), and never throws: failures are in the answer. */
 export async function prepare(
   request: RunRequest,
@@ -84,12 +92,22 @@ export async function prepare(
   const tree = after(both(thread, folder), ([store, opened]) =>
     openTree(opened, { request, thread: store, closers, past }),
   );
+  const instructions = after(folder, async ({ location: place }) =>
+    request.kind === 'verify' || past !== null || request.policy.policy.context.instructions === 'none'
+      ? null
+      : loadInstructions({ location: place, trustRef: request.trustRef, openTree: () => workspaceOf(tree) }),
+  );
+  let told: readonly LoadedInstructions[] | null = null;
+  const known = instructions.then((read) => {
+    told = openedOf(read);
+    return read;
+  });
   const sandbox = after(folder, (opened) => openSandbox({ request, session, opened, closers }));
   const model = after(keys, (known) =>
     openModel({ request, session, keys: known, redactor, skip: past?.requests ?? 0 }),
   );
   // What `meanwhile` could not read is told by whoever needs it.
-  const all = Promise.all([tree, sandbox, model, outcomeOf(meanwhile())]);
+  const all = Promise.all([tree, sandbox, model, known, outcomeOf(meanwhile())]);
   const late = await withinStart(all, session.elapsedMs());
   await tellStart({
     request,
@@ -100,8 +118,9 @@ export async function prepare(
     base: openedOf(late?.[0] ?? null)?.workspace.base ?? null,
     sandbox: openedOf(late?.[1] ?? null),
     model: openedOf(late?.[2] ?? null),
+    instructions: told,
   });
-  const [openedTree, openedSandbox, openedModel] = await all;
+  const [openedTree, openedSandbox, openedModel, loaded] = await all;
 
   const prepared: Prepared = {
     failure: null,
@@ -115,10 +134,10 @@ export async function prepare(
     baseCommit: openedOf(openedTree)?.workspace.base.commit ?? null,
     close,
   };
-  const failed = [keys, thread, folder, openedTree, openedModel, openedSandbox].find((outcome) => !outcome.ok);
+  const failed = [keys, thread, folder, openedTree, openedModel, openedSandbox, loaded].find((outcome) => !outcome.ok);
   if (failed !== undefined && !failed.ok)
     return { ...prepared, failure: failed.error instanceof Error ? failed.error : new Error(String(failed.error)) };
-  if (!(thread.ok && folder.ok && openedTree.ok && openedModel.ok && openedSandbox.ok))
+  if (!(thread.ok && folder.ok && openedTree.ok && openedModel.ok && openedSandbox.ok && loaded.ok))
     throw new Error('bug: a part of the run is neither open nor failed');
   const { workspace, mounts, earlier } = openedTree.value;
   const { homes, scratch } = folder.value;
@@ -131,6 +150,7 @@ export async function prepare(
     redactor,
     thread: thread.value,
     workspace,
+    instructions: loaded.value ?? [],
     sandbox: openedSandbox.value,
     model: openedModel.value,
     homes,

@@ -6,6 +6,7 @@ import type { Thread } from '../thread/index.ts';
 import type { Workspace } from '../workspace/index.ts';
 import type { EarlierWork } from './earlier-work.ts';
 import type { Homes } from './homes.ts';
+import type { LoadedInstructions } from './instructions.ts';
 import type { MountPlan } from './mounts.ts';
 import type { NetworkLog } from './network-log.ts';
 import type { RunRequest } from './request.ts';
@@ -18,6 +19,8 @@ export interface RunContext {
   redactor: Redactor;
   thread: Thread;
   workspace: Workspace;
+  /** What the agent is told of AGENTS.md files; empty in a resumed run, whose conversation holds them. */
+  instructions: readonly LoadedInstructions[];
   sandbox: Sandbox;
   model: Model;
   homes: Homes;

@@ -1,6 +1,7 @@
 import type { Model } from '../model/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { BaseState, Location } from '../workspace/index.ts';
+import type { LoadedInstructions } from './instructions.ts';
 import type { RunRequest } from './request.ts';
 import { policyFacts, sha256 } from './result.ts';
 import type { Session } from './session.ts';
@@ -18,13 +19,15 @@ interface StartFacts {
   /** null while the files are still being read. */
   base: BaseState | null;
   sandbox: Sandbox | null;
+  /** null where none are used, and while they are still being read. */
+  instructions: readonly LoadedInstructions[] | null;
   /** The run that this one goes on with. */
   resumedFrom: string | null;
 }
 
 /** `run.started`, with null for what is not known, and `thread.started`. */
 export async function tellStart(facts: StartFacts): Promise<void> {
-  const { request, session, threadId, model, location, base, sandbox, resumedFrom } = facts;
+  const { request, session, threadId, model, location, base, sandbox, resumedFrom, instructions } = facts;
   const { limits } = request.policy.policy;
   await session.emit({
     type: 'run.started',
@@ -58,6 +61,9 @@ export async function tellStart(facts: StartFacts): Promise<void> {
       changed_files: limits.changedFiles,
       changed_lines: limits.changedLines,
     },
+    ...(instructions === null
+      ? {}
+      : { instructions: instructions.map(({ path, bytes, usedBytes }) => ({ path, bytes, used_bytes: usedBytes })) }),
     thread_id: threadId,
     ...(resumedFrom === null ? {} : { resumed_from: resumedFrom }),
   });

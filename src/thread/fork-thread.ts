@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../errors.ts';
 import type { Clock, Redactor } from '../events/index.ts';
-import { readConversation, unansweredCalls } from './conversation.ts';
+import { readBranch, unansweredCalls } from './conversation.ts';
 import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
 import { linkFiles } from './link-files.ts';
 import { findChainEnd, readNoteFile, readNoteLines } from './note-log.ts';
@@ -129,8 +129,7 @@ async function openFork({ id, dir, redactor, clock }: ForkOptions & { id: string
 /** What the model is told: calls that were never run, and the new goal. */
 async function tellFork(thread: Thread, { from, turn, goal }: ForkOptions): Promise<void> {
   await thread.appendNote({ kind: 'fork', fromThread: from.id, turn });
-  const conversation = await readConversation(readNoteFile(join(thread.dir, NOTES_FILE)));
-  const open = unansweredCalls(conversation.now());
+  const open = unansweredCalls(await readBranch(readNoteFile(join(thread.dir, NOTES_FILE))));
   if (open.length > 0) {
     const results = open.map((call) => ({ ...call, text: NOT_RUN, isError: true }));
     await thread.appendNote({

@@ -1,6 +1,8 @@
 /** thread/: append-only log, hash chain, blobs, locks, audit. */
 export { type AuditFault, type AuditReport, auditEvents, createRunAudit, type RunAudit } from './audit.ts';
 export { type Conversation, type MessageNote, readConversation, unansweredCalls } from './conversation.ts';
+export { type AuditFault, type AuditReport, auditEvents } from './audit.ts';
+export { type MessageNote, notesOfRequest } from './conversation.ts';
 export { createThread, type NewThreadOptions } from './create-thread.ts';
 export { type ForkOptions, forkThread } from './fork-thread.ts';
 export { listThreads, type ThreadSummary } from './list-threads.ts';
@@ -13,7 +15,7 @@ export { type Pruned, type PruneRules, pruneThreads } from './prune-threads.ts';
 export { stateFolder } from './state-folder.ts';
 export type { OutputRecord, OutputWriter, Thread } from './thread.ts';
 export type { ThreadMeta } from './thread-meta.ts';
-export type { Compaction, ThreadNote } from './thread-note.ts';
+export type { Compaction, MessagePiece, ThreadNote } from './thread-note.ts';
 export type {
   ApprovalNote,
   CallEndNote,

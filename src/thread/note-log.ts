@@ -39,7 +39,7 @@ export function createNoteWriter(
 
 /** Every string of a note, but not the words of its own format. */
 function redactNote(note: ThreadNote, { redact }: Pick<Redactor, 'redact'>): ThreadNote {
-  const plain = toPlainJson(note, { redact, vocabulary: NOTE_WORDS });
+  const plain = toPlainJson(redactPieces(note, redact), { redact, vocabulary: NOTE_WORDS });
   if (plain.kind !== 'message' || plain.message.role !== 'assistant') return plain;
   if (note.kind !== 'message' || note.message.role !== 'assistant') return plain;
   const before = note.message.parts;
@@ -53,11 +53,28 @@ function redactNote(note: ThreadNote, { redact }: Pick<Redactor, 'redact'>): Thr
   return { ...plain, message: { ...plain.message, parts } };
 }
 
+/** Piece by piece, so that they still say where each is. */
+function redactPieces(note: ThreadNote, redact: Redactor['redact']): ThreadNote {
+  if (note.kind !== 'message' || note.pieces === undefined || note.message.role !== 'user') return note;
+  const whole = note.message.text;
+  let text = '';
+  let from = 0;
+  const pieces = note.pieces.map((piece) => {
+    text += whole.slice(from, piece.start);
+    from = piece.start + piece.length;
+    const part = redact(whole.slice(piece.start, from));
+    const start = text.length;
+    text += part;
+    return { ...piece, start, length: part.length };
+  });
+  return { ...note, message: { role: 'user', text: text + whole.slice(from) }, pieces };
+}
+
 const NOTE_WORDS = new Set([
   ...['message', 'rollback', 'fork', 'user', 'assistant', 'tool', 'text', 'reasoning', 'tool_call'],
   ...['call_ended', 'approval_asked', 'approval_decided', 'approved', 'denied'],
   ...['work_stashed', 'work_restored', 'work_back'],
-  ...['compaction', 'elide', 'summarize'],
+  ...['prefix', 'compaction', 'elide', 'summarize'],
   ...['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other'],
 ]);
 

@@ -24,6 +24,15 @@ const Message = z.discriminatedUnion('role', [
   z.object({ role: z.literal('tool'), results: z.array(CallEnd).readonly() }),
 ]);
 
+/** Characters of a message that came from one source. */
+export const MessagePiece = z.object({
+  source: z.string(),
+  trusted: z.boolean(),
+  start: z.int().min(0),
+  length: z.int().min(0),
+});
+export type MessagePiece = z.infer<typeof MessagePiece>;
+
 /** What an answer was beside its parts. */
 const AnswerFacts = z.object({
   attempt: z.int().min(1),
@@ -66,11 +75,15 @@ export const ThreadNote = z.discriminatedUnion('kind', [
     source: z.string(),
     trusted: z.boolean(),
     message: Message,
+    /** Of a user message with several sources: what each is, and where in its text. */
+    pieces: z.array(MessagePiece).readonly().exactOptional(),
     /** Of an answer: the provider's count of the request that it answers. */
     requestTokens: z.int().min(0).exactOptional(),
     /** Of the model's answers: written before anything follows from one. */
     answer: AnswerFacts.exactOptional(),
   }),
+  /** What every request of a run begins with, beside the messages: belay's own words, and what tools say of themselves. */
+  z.object({ kind: z.literal('prefix'), system: z.string(), tools: z.array(z.string()).readonly() }),
   z.object({ kind: z.literal('compaction'), turn, compaction: Compaction }),
   /** One call has ended; written before its `item.completed`. It is never run again. */
   z.object({

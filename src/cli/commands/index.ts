@@ -47,9 +47,10 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import('./batch.ts')).batchAction,
   },
   {
-    usage: 'replay <events>',
+    // Not `events`: the option of that name writes a file.
+    usage: 'replay <recording>',
     describe: 're-run with the recorded model answers; reports the first drift',
-    positionals: { events: { describe: 'event stream of a run, or the id of a thread' } },
+    positionals: { recording: { describe: 'event stream of a run, or the id of a thread' } },
     options: REPLAY_OPTIONS,
     load: async () => (await import('./replay.ts')).replayEvents,
   },

@@ -1,9 +1,10 @@
+import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { type Event, readEvents } from '../../events/index.ts';
+import { type Event, type EventSink, readEvents } from '../../events/index.ts';
 import { cassetteFromEvents } from '../../model/index.ts';
 import type { LoadedPolicy } from '../../policy/index.ts';
-import { startRun } from '../../run/index.ts';
+import { findDrift, startRun } from '../../run/index.ts';
 import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { guardRun } from '../guard-run.ts';
@@ -11,8 +12,10 @@ import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
 import { openStreams } from '../open-streams.ts';
+import { requireParentFolder } from '../output-file.ts';
 import { print } from '../print.ts';
 import { listOf, textOf } from '../read-options.ts';
+import { renderDrift } from '../render-drift.ts';
 import { streamFiles } from '../stream-files.ts';
 import { requireReadable } from './audit.ts';
 
@@ -49,7 +52,6 @@ export const replayEvents: Handler = async (invocation) => {
   const source = words[0] ?? '';
   const events = await loadEvents(source, invocation);
   const started = events.find((event) => event.type === 'run.started');
-  const ended = events.find((event) => event.type === 'run.completed');
   if (started?.type !== 'run.started' || !started.goal)
     throw new UsageError(`${source}: there is no run.started event with a goal`);
   const cwd = io.cwd();
@@ -57,7 +59,10 @@ export const replayEvents: Handler = async (invocation) => {
   const { policy: loaded, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
   const policy = withRecordedLimits(loaded, started.limits ?? {});
   const schema = textOf(options, 'output-schema');
-  const drifts: string[] = [];
+  const driftFile = textOf(options, 'drift');
+  if (driftFile !== null) await requireParentFolder('--drift', resolve(cwd, driftFile));
+  const replayed: Event[] = [];
+  const streams = await openStreams(options, io);
   const run = startRun(
     {
       kind: 'agent',
@@ -76,27 +81,24 @@ export const replayEvents: Handler = async (invocation) => {
       environment: io.env,
       stateDir: null,
       delivery: 'discard',
-      onDrift: ({ turn, expected, actual }) =>
-        drifts.push(
-          `turn ${turn}: the request is not the recorded one (${expected.slice(0, 12)} recorded, ${actual.slice(0, 12)} now)`,
-        ),
     },
-    await openStreams(options, io),
+    { ...streams, others: [...streams.others, collectInto(replayed)] },
   );
   const result = await guardRun(run, io);
-  const first = drifts[0];
-  if (first !== undefined) {
-    await print(io.stderr, `belay: drift at ${first}\n`);
-    return DRIFT;
-  }
   if (result.outcome === 'interrupted' || result.outcome === 'internal_error' || result.outcome === 'usage_error')
     return result.exit_code;
-  if (ended?.type === 'run.completed' && ended.result.outcome !== result.outcome) {
-    await print(
-      io.stderr,
-      `belay: every request is as recorded, but the outcome is ${result.outcome}, not ${ended.result.outcome}: ${result.reason}\n`,
-    );
-    return DRIFT;
-  }
-  return 0;
+  const drift = findDrift(events, replayed);
+  if (driftFile !== null) await writeFile(resolve(cwd, driftFile), `${JSON.stringify(drift, null, 2)}\n`);
+  if (drift === null) return 0;
+  await print(io.stderr, `belay: ${renderDrift(drift)}\n`);
+  return textOf(options, 'fail-on') === 'never' ? 0 : DRIFT;
 };
+
+function collectInto(events: Event[]): EventSink {
+  return {
+    async write(_line, event) {
+      events.push(event);
+    },
+    async close() {},
+  };
+}

@@ -18,7 +18,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   },
   show: {
     words: ['THREAD'],
-    options: ['json'],
+    options: ['request', 'json'],
     load: async () => (await import('./thread/show-action.ts')).showAction,
   },
   diff: {

@@ -10,11 +10,17 @@ import {
 } from '../../../thread/index.ts';
 import type { Handler } from '../../command.ts';
 import { print } from '../../print.ts';
-import { isGiven } from '../../read-options.ts';
+import { isGiven, textOf } from '../../read-options.ts';
+import { showRequest } from './show-request.ts';
 
 /** `belay thread show THREAD`: what each turn did and changed. */
 export const showAction: Handler = async ({ io, options, words: [id = ''] }) => {
   const thread = await openThread(stateFolder(io.env), id);
+  const request = textOf(options, 'request');
+  if (request !== null) {
+    await print(io.stdout, await showRequest(thread, request, isGiven(options, 'json')));
+    return 0;
+  }
   const timeline = await readTimeline(thread);
   for (const { file, line, reason } of timeline.faults)
     await print(io.stderr, `belay: ${thread.id}: ${file}, line ${line}: ${reason}\n`);

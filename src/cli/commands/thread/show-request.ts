@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { listRequestPieces, type RequestPiece } from '../../../context/index.ts';
+import { UsageError } from '../../../errors.ts';
+import { oneLine } from '../../../events/index.ts';
+import { notesOfRequest, readTimeline, type StoredThread } from '../../../thread/index.ts';
+
+/** `belay thread show THREAD --request N`: where each piece of the request of turn N came from. */
+export async function showRequest(thread: StoredThread, text: string, json: boolean): Promise<string> {
+  const turn = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null;
+  if (turn === null) throw new UsageError(`--request: ${JSON.stringify(text)} is no turn`);
+  const notes = await notesOfRequest(thread.readNotes(), turn);
+  if (notes === null) {
+    const { lastTurn } = await readTimeline(thread);
+    throw new UsageError(
+      turn > lastTurn
+        ? `thread ${thread.id} has no turn ${turn}: it has ${lastTurn}`
+        : `no answer to request ${turn} is on record, so that what it held is not known for certain`,
+      { code: 'no_turn' },
+    );
+  }
+  const pieces = listRequestPieces(notes);
+  if (json) return `${JSON.stringify({ thread_id: thread.id, turn, pieces: pieces.map(toJson) }, null, 2)}\n`;
+  const head = `${'from'.padEnd(32)}  ${'trusted'}  ${'turn'.padStart(4)}  ${'bytes'.padStart(7)}  text`;
+  return `${[head, ...pieces.map(render)].join('\n')}\n`;
+}
+
+const TEXT_LENGTH = 60;
+
+function render({ source, trusted, turn, text }: RequestPiece): string {
+  const columns = [
+    oneLine(source, 60).padEnd(32),
+    (trusted ? 'yes' : 'no').padEnd(7),
+    String(turn ?? '-').padStart(4),
+    String(Buffer.byteLength(text)).padStart(7),
+    oneLine(text, TEXT_LENGTH),
+  ];
+  return columns.join('  ');
+}
+
+function toJson({ role, source, trusted, turn, callId, text }: RequestPiece) {
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { role, source, trusted, turn, call_id: callId, bytes: Buffer.byteLength(text), sha256, text };
+}
