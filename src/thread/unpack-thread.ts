@@ -28,7 +28,10 @@ const SNAPSHOTS_FOLDER = 'snapshots';
 /** The entry of that name, until all is checked: a folder without its `meta.json` is no thread. */
 const META_DRAFT = 'incoming.json';
 
-/** Reads a thread from a file of unknown origin, checks all of it, and keeps it under its own id. Throws UsageError, and then keeps nothing. */
+/**
+ * Reads a thread from a file of unknown origin, checks all of it, and keeps it under its own id, but without the options that its run was
+ * given: they are in the answer alone. Throws UsageError, and then keeps nothing.
+ */
 export async function unpackThread(options: UnpackOptions): Promise<ThreadMeta> {
   const { stateDir, file, workspace } = options;
   await openStateFolder(stateDir, workspace);
@@ -97,9 +100,10 @@ async function settle(dir: string, id: string, { file, workspace, takeSnapshots 
   if (isWhole) await takeSnapshots(dir, files, trees);
   await rm(join(dir, SNAPSHOTS_FOLDER), { recursive: true, force: true });
   await unlink(join(dir, META_DRAFT));
-  const meta = { ...found, workspace };
+  // Which policy and which commit are trusted is for this machine to say.
+  const { asked: _, ...meta } = { ...found, workspace };
   await writeMeta(dir, meta);
-  return meta;
+  return { ...found, workspace };
 }
 
 /** What is wrong with the log, or null. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../../errors.ts';
+import { oneLine } from '../../../events/index.ts';
 import { parseSize } from '../../../policy/index.ts';
 import { importThread } from '../../../run/index.ts';
 import { stateFolder } from '../../../thread/index.ts';
@@ -25,5 +26,15 @@ export const importAction: Handler = async ({ io, options, words: [file = ''] })
   });
   await print(io.stdout, `${meta.thread_id}\n`);
   await print(io.stderr, `belay: belay resume ${meta.thread_id} goes on with it in ${meta.workspace}\n`);
+  const { policy = null, trust_ref: ref = null } = meta.asked ?? {};
+  const given = [
+    ...(policy === null ? [] : [`--policy ${oneLine(policy)}`]),
+    ...(ref === null ? [] : [`--trust-ref ${oneLine(ref)}`]),
+  ];
+  if (given.length > 0)
+    await print(
+      io.stderr,
+      `belay: its run was given ${given.join(' ')}, which an import does not take over: give resume your own\n`,
+    );
   return 0;
 };
