@@ -1,7 +1,5 @@
 /** thread/: append-only log, hash chain, blobs, locks, audit. */
 export { type AuditFault, type AuditReport, auditEvents, createRunAudit, type RunAudit } from './audit.ts';
-export { type Conversation, type MessageNote, readConversation, unansweredCalls } from './conversation.ts';
-export { type AuditFault, type AuditReport, auditEvents } from './audit.ts';
 export { type MessageNote, notesOfRequest } from './conversation.ts';
 export { createThread, type NewThreadOptions } from './create-thread.ts';
 export { type ForkOptions, forkThread } from './fork-thread.ts';
