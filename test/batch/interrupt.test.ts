@@ -107,7 +107,7 @@ describe.skipIf(process.platform !== 'linux')('when something ends that should n
     open();
     const costly = { ...good, tokens: 20_000 };
     const { file, replay } = writeJobs(bench, { a: costly, b: costly, c: costly, d: costly });
-    const end = await runBatch([file, '--replay', replay, '--total-tokens', '90000'], bench);
+    const end = await runBatch([file, '--replay', replay, '--concurrency', '1', '--total-tokens', '90000'], bench);
     // One at a time, each with what is left: 90,000, 50,000, 10,000, nothing. The third reaches its limit with a tree that is green.
     const jobs = end.jobs.toSorted((one, other) => (one.job_id < other.job_id ? -1 : 1));
     expect(
