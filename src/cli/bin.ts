@@ -10,6 +10,12 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) {
   const { runJobProcess } = await import('./job-process.ts');
   process.exit(await runJobProcess(process, BELAY_VERSION));
 } else {
+  // The young generation of Node 20 grows to 48 MB of garbage; kept small, a run of 200 turns takes a third less memory and no more time.
+  // Only where this was measured: an unknown flag is a line on stderr.
+  if (process.versions.v8.startsWith('11.')) {
+    const { setFlagsFromString } = await import('node:v8');
+    setFlagsFromString('--semi-space-growth-factor=1');
+  }
   const { main } = await import('./main.ts');
   // Everything is flushed or given up by now; a reader that has stopped reading would keep the process alive.
   process.exit(await main(argv, process));
