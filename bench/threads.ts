@@ -1,42 +1,39 @@
-/**
- * Figures of threads: snapshots of a big workspace, opening a long thread. `npx tsx bench/threads.ts [files] [events]`.
- * CPU is what the process and its children used: on a busy machine the wall time says little.
- */
+/** Snapshots of big workspaces, and long threads, in the process itself. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEventStream, createRedactor, NO_USAGE, systemClock } from '../src/events/index.ts';
 import { createThread, createThreadSink, openThread, readTimeline } from '../src/thread/index.ts';
 import { openWorkspace } from '../src/workspace/index.ts';
+import { CLI } from './measure-run.ts';
+import { median, type Row } from './row.ts';
 
-const files = Number(process.argv[2] ?? 100_000);
-const events = Number(process.argv[3] ?? 10_000);
-const root = mkdtempSync(join(tmpdir(), 'belay-bench-'));
-const TICK_MS = 10;
-
-/** User and system time of this process and of its children that have ended. */
-function cpuMs(): number {
-  const fields = readFileSync('/proc/self/stat', 'latin1')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICK_MS, 0);
-}
-
-async function measure(name: string, times: number, act: (i: number) => Promise<unknown> | unknown): Promise<void> {
+async function measure(name: string, times: number, act: (i: number) => Promise<unknown> | unknown): Promise<Row> {
   const walls: number[] = [];
-  const cpu = cpuMs();
   for (let i = 0; i < times; i++) {
     const start = performance.now();
     await act(i);
     walls.push(performance.now() - start);
   }
-  const median = walls.sort((a, b) => a - b)[Math.floor(times / 2)] ?? 0;
-  const line = [name.padEnd(52), `${median.toFixed(0)} ms wall`, `${((cpuMs() - cpu) / times).toFixed(0)} ms CPU`];
-  process.stdout.write(`${line.join('  ')}\n`);
+  return { name, value: median(walls), unit: 'ms' };
 }
 
-async function benchSnapshots(): Promise<void> {
+async function inFolder(act: (root: string) => Promise<Row[]>): Promise<Row[]> {
+  const root = mkdtempSync(join(tmpdir(), 'belay-bench-'));
+  try {
+    return await act(root);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** A workspace of so many tracked files: the first snapshot, and one a turn. */
+export function benchSnapshots(files: number): Promise<Row[]> {
+  return inFolder((root) => snapshots(root, files));
+}
+
+async function snapshots(root: string, files: number): Promise<Row[]> {
   const dir = join(root, 'workspace');
   const pathOf = (i: number) => `d${Math.floor(i / 100) % 50}/s${Math.floor(i / 100)}/f${i % 100}.txt`;
   for (let i = 0; i < files; i++) {
@@ -49,22 +46,33 @@ async function benchSnapshots(): Promise<void> {
   git('add', '-A');
   git('commit', '-q', '-m', 'base');
   const open = () => openWorkspace({ dir, storeDir: join(root, 'store') });
-  await measure(`first snapshot, ${files} files`, 1, async () => (await open()).close());
+  const first = await measure(`first snapshot, ${files} files`, 1, async () => (await open()).close());
   const workspace = await open();
   const edit = (i: number) => writeFileSync(join(dir, pathOf(i)), `changed ${Math.random()}\n`);
-  await measure('a turn with a command: one file changed', 10, (i) => {
-    edit(i * 111);
+  const command = await measure(`snapshot of ${files} files after a command that changed one`, 10, (i) => {
+    edit((i * 111) % files);
     return workspace.snapshot();
   });
-  await measure('a turn with an edit: one file changed', 10, (i) => {
-    edit(i * 113);
-    return workspace.snapshot([pathOf(i * 113)]);
+  const tool = await measure(`snapshot of ${files} files after an edit of one`, 10, (i) => {
+    edit((i * 113) % files);
+    return workspace.snapshot([pathOf((i * 113) % files)]);
   });
-  await measure('a turn with a command: nothing changed', 10, () => workspace.snapshot());
+  const status = await measure('', 5, () => git('status', '--porcelain'));
   await workspace.close();
+  const against = { name: '`git status`', value: status.value };
+  return [
+    { ...first, against },
+    { ...command, against },
+    { ...tool, against },
+  ];
 }
 
-async function benchThread(): Promise<void> {
+/** A thread of so many events: reading it, showing it, rendering its report. */
+export function benchThread(events: number): Promise<Row[]> {
+  return inFolder((root) => threads(root, events));
+}
+
+async function threads(root: string, events: number): Promise<Row[]> {
   const stateDir = join(root, 'state');
   const redactor = createRedactor([]);
   mkdirSync(join(root, 'empty'));
@@ -96,20 +104,17 @@ async function benchThread(): Promise<void> {
   }
   await stream.close();
   await thread.close();
-  await measure(`reading a thread of ${events} events, in the process`, 5, async () =>
-    readTimeline(await openThread(stateDir, thread.id)),
-  );
-  const cli = join(import.meta.dirname, '../dist/cli.js');
   const env = { ...process.env, BELAY_HOME: stateDir };
-  await measure('belay thread show --json of it', 5, () =>
-    spawnSync(process.execPath, [cli, 'thread', 'show', thread.id, '--json'], { env }),
-  );
-  await measure('belay --version', 5, () => spawnSync(process.execPath, [cli, '--version'], { env }));
-}
-
-try {
-  await benchThread();
-  await benchSnapshots();
-} finally {
-  rmSync(root, { recursive: true, force: true });
+  const cli = (...args: string[]) => {
+    const end = spawnSync(process.execPath, [CLI, ...args], { env, cwd: root });
+    if (end.status !== 0) throw new Error(`belay ${args[0]} ended with ${end.status}: ${end.stderr}`);
+  };
+  const read = () => openThread(stateDir, thread.id).then(readTimeline);
+  return [
+    await measure(`reading a thread of ${events} events`, 5, read),
+    await measure('`belay thread show` of it', 5, () => cli('thread', 'show', thread.id, '--json')),
+    await measure('`belay report --format html` of it', 3, () =>
+      cli('report', join(thread.dir, 'events.jsonl'), '--format', 'html', '-o', join(root, 'report.html')),
+    ),
+  ];
 }

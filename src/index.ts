@@ -15,7 +15,7 @@ export {
   Result,
   Usage,
 } from './events/index.ts';
-export { applyOptions, decide, type LoadedPolicy, loadPolicy, type Policy, policySchema } from './policy/index.ts';
+export { applyOptions, type LoadedPolicy, loadDecide, loadPolicy, type Policy, policySchema } from './policy/index.ts';
 export {
   createEventChannel,
   type EventChannel,

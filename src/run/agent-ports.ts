@@ -3,7 +3,7 @@ import { createTranscript, renderFirstMessage, SYSTEM_PROMPT, type Transcript } 
 import type { FileChange } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
 import { type DigestMemo, requestDigest } from '../model/index.ts';
-import { createMatcher, decide } from '../policy/index.ts';
+import { createMatcher, loadDecide } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
 import type { ThreadPast } from '../thread/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
@@ -27,6 +27,7 @@ export interface AgentOptions {
 
 /** What the agent may touch: the fence, its tools' effects, its context. */
 export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts> {
+  const decide = await loadDecide();
   const { context } = options;
   const { policy, thread, workspace } = context;
   const transcript = await beginTranscript(options);

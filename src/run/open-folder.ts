@@ -4,7 +4,7 @@ import { RunBlockedError, UsageError } from '../errors.ts';
 import { createMatcher, type Policy, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
 import { lockWorkspace, stateFolder, type Thread, type ThreadPast } from '../thread/index.ts';
-import { findHoldouts, type Holdouts, removeTree } from '../verify/index.ts';
+import type { Holdouts } from '../verify/index.ts';
 import {
   type Cover,
   createGitView,
@@ -70,6 +70,9 @@ export interface OpenedTree {
   earlier: EarlierWork | null;
 }
 
+/** The room of checks is read while git and the sandbox are at work. */
+const loadVerify = () => import('../verify/index.ts');
+
 /** Starts git at once: everything else is read while it answers. */
 export function locateFolder({ workspace, environment }: RunRequest): Promise<Location> {
   return locateRepository({ dir: workspace, path: environment['PATH'] ?? '' });
@@ -81,9 +84,9 @@ export async function openFolder({ request, thread, location, closers }: FolderS
   if (unsupported !== undefined) throw new UsageError(`${unsupported.key}: ${unsupported.reason}`);
   const scratch = join(thread.dir, 'scratch');
   // What a killed run left.
-  if (request.resume !== undefined) await removeTree(scratch);
+  if (request.resume !== undefined) await (await loadVerify()).removeTree(scratch);
   await mkdir(scratch, { recursive: true, mode: 0o755 });
-  closers.push(() => removeTree(scratch));
+  closers.push(async () => (await loadVerify()).removeTree(scratch));
   await lockRoot(location, { request, thread, closers });
   const { dir, repository } = location;
   const root = repository?.root ?? dir;
@@ -125,7 +128,7 @@ export async function openTree(
   const earlier = past !== null && resumed ? await findEarlierWork({ thread, workspace, past, head }) : null;
   const { policy, path } = request.policy;
   const policyDir = path === null ? workspace.dir : dirname(path);
-  const holdouts = await findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
+  const holdouts = await (await loadVerify()).findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
   await refuseTrackedHoldouts(workspace, holdouts);
   return {
     workspace,
@@ -143,6 +146,7 @@ async function coverGit({ kind }: RunRequest, { location, mounts, scratch }: Ope
   return createGitView({
     repository: location.repository,
     folder: join(scratch, 'git-view'),
+    globs: workspace.hide,
     hides: (file) => hides(file) !== null,
   });
 }

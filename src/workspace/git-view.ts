@@ -4,7 +4,8 @@ import { type Git, isWithin, splitNul } from './git.ts';
 import { hasCode } from './has-code.ts';
 import type { Repository } from './locate-repository.ts';
 import { renderSafeConfig } from './safe-config.ts';
-import { type TreeEntry, treeEntries } from './tree-reader.ts';
+import { textPath } from './text-path.ts';
+import type { TreeEntry } from './tree-reader.ts';
 
 /** What the agent is shown in place of a file or folder of git's own. Absolute paths. */
 export interface Cover {
@@ -17,7 +18,8 @@ export interface GitViewOptions {
   repository: Repository;
   /** Ours, outside the repository; what is shown is written there. */
   folder: string;
-  /** Whether the agent may not read this path (relative to the root). */
+  /** `workspace.hide`, and whether it matches a path (relative to the root). */
+  globs: readonly string[];
   hides(path: string): boolean;
 }
 
@@ -33,10 +35,12 @@ const MODULES_DEPTH = 4;
 export const createGitView = async (options: GitViewOptions): Promise<readonly Cover[]> => {
   const { repository, folder, hides } = options;
   const { git, commonDir } = repository;
-  const tracked = await listTracked(repository);
+  const listed = await listTracked(repository);
   const covers = (
     await Promise.all((await gitDirectories(repository)).map((dir) => coverFiles(git, dir, folder)))
   ).flat();
+  if (!mayHide(listed, options.globs)) return covers;
+  const tracked = parseTracked(listed);
   if (!tracked.some(({ path }) => hides(path))) return covers;
   const view = join(folder, 'repository');
   await mkdir(view, { recursive: true });
@@ -55,18 +59,38 @@ const giveToOwnerOf = async (like: string, folder: string): Promise<void> => {
   for (const name of ['', ...(await readdir(folder, { recursive: true }))]) await lchown(join(folder, name), uid, gid);
 };
 
+interface Listed {
+  committed: Buffer;
+  staged: Buffer;
+}
+
 /** Entries of HEAD and of the index, which may hold what no commit does. */
-const listTracked = async ({ git, head }: Repository): Promise<TreeEntry[]> => {
-  const [committed, listed] = await Promise.all([
-    head === null ? [] : treeEntries(git, head.tree),
+const listTracked = async ({ git, head }: Repository): Promise<Listed> => {
+  const [committed, staged] = await Promise.all([
+    head === null ? Buffer.alloc(0) : git.run(['ls-tree', '-r', '-z', '--full-tree', head.tree]),
     git.call(['ls-files', '-s', '-z']),
   ]);
-  const staged = splitNul(listed.stdout).map((line): TreeEntry => {
-    const tab = line.indexOf(9);
-    const [mode = '', oid = ''] = line.toString('latin1', 0, tab).split(' ');
-    return { mode, oid, path: line.toString('utf8', tab + 1) };
+  return { committed, staged: staged.stdout };
+};
+
+/** Whether a glob could match at all, by its longest plain part: of 100,000 paths, all would be parsed and matched in vain otherwise. */
+const mayHide = ({ committed, staged }: Listed, globs: readonly string[]): boolean =>
+  globs.some((glob) => {
+    const plain = glob.split(/[*?[\]{}\\,/!]+/).reduce((best, part) => (part.length > best.length ? part : best), '');
+    return committed.includes(plain) || staged.includes(plain);
   });
-  return [...committed, ...staged.filter(({ mode }) => mode !== '160000')];
+
+const parseTracked = ({ committed, staged }: Listed): TreeEntry[] =>
+  [
+    ...splitNul(committed).map((line) => parseEntry(line, 2)),
+    ...splitNul(staged).map((line) => parseEntry(line, 1)),
+  ].filter(({ mode }) => mode !== '160000');
+
+/** `MODE TYPE OID\tPATH` of a tree (`field` 2), `MODE OID STAGE\tPATH` of an index (`field` 1). */
+const parseEntry = (line: Buffer, field: number): TreeEntry => {
+  const tab = line.indexOf(9);
+  const fields = line.toString('latin1', 0, tab).split(' ');
+  return { mode: fields[0] ?? '', oid: fields[field] ?? '', path: textPath(line.subarray(tab + 1)) };
 };
 
 /** The repository's git directory, this work tree's, and those of submodules. */

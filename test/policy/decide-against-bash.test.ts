@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { decide } from '../../src/policy/index.ts';
+import { decide } from '../../src/policy/decide.ts';
 import { loadText } from './policy-of.ts';
 
 const PROGRAMS = [

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are shell scripts, not templates
 import { describe, expect, test } from 'vitest';
-import { decide } from '../../src/policy/index.ts';
+import { decide } from '../../src/policy/decide.ts';
 import { loadText } from './policy-of.ts';
 
 const { policy } = await loadText(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decide, explainCommand, renderExplanation } from '../../src/policy/index.ts';
+import { decide } from '../../src/policy/decide.ts';
+import { explainCommand, renderExplanation } from '../../src/policy/explain-command.ts';
 import { loadText } from './policy-of.ts';
 
 const { policy } = await loadText(

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { createMatcher, type Decision, decide, globFault, loadPolicy, type Policy } from '../../src/policy/index.ts';
+import { decide } from '../../src/policy/decide.ts';
+import { createMatcher, type Decision, globFault, loadPolicy, type Policy } from '../../src/policy/index.ts';
 import { loadText, textSource, WHOLE_POLICY } from './policy-of.ts';
 
 const snippet = fc.oneof(

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import {
-  explainCommand,
   explainHost,
+  loadExplanations,
   loadPolicy,
-  renderExplanation,
   renderHostExplanation,
   renderPolicy,
   unsupportedKeys,
@@ -54,6 +53,7 @@ export const policyAction: Handler = async (invocation) => {
       await print(io.stdout, text);
       return 0;
     }
+    const { explainCommand, renderExplanation } = await loadExplanations();
     const explanation = explainCommand(subject, policy);
     await print(
       io.stdout,

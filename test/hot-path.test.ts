@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Bench, CLI, commitAll, createBench, runCli } from './scenario.ts';
+
+const KB = 1024;
+const CHUNKS = join(dirname(CLI), 'chunks');
+let bench: Bench;
+afterEach(() => bench?.remove());
+
+/** The built file of an entry, and all that is read with it before its first line runs. */
+function readWith(entry: string): { files: string[]; kilobytes: number } {
+  const name = readdirSync(CHUNKS).find((file) => new RegExp(`^${entry}-[A-Z0-9]+\\.js$`).test(file));
+  if (name === undefined) throw new Error(`there is no chunk ${entry}`);
+  const found = new Set<string>();
+  const pending = [join(CHUNKS, name)];
+  for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
+    if (found.has(file)) continue;
+    found.add(file);
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from|^import)\s*"(\.[^"]+)"/gm))
+      if (path !== undefined) pending.push(join(dirname(file), path));
+  }
+  const files = [...found];
+  return { files, kilobytes: Math.round(files.reduce((sum, file) => sum + statSync(file).size, 0) / KB) };
+}
+
+describe('what a run reads before its first request', () => {
+  it('is nothing for --version but the entry itself', () => {
+    expect([...readFileSync(CLI, 'utf8').matchAll(/^import\s*[^(].*$/gm)].map(([line]) => line)).toEqual([
+      expect.stringContaining('node:module'),
+    ]);
+  });
+
+  it.each([
+    { entry: 'main', most: 230 },
+    { entry: 'run', most: 600 },
+    { entry: 'work', most: 600 },
+  ])('is at most $most KB for the chunk $entry with all it needs', ({ entry, most }) => {
+    expect(readWith(entry).kilobytes).toBeLessThanOrEqual(most);
+  });
+
+  it('leaves YAML, providers, prices, reports and schemas of others for when they are needed', () => {
+    const text = readWith('run')
+      .files.map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
+    const heavy = ['YAMLParseError', 'RE2JSSyntaxException', 'yargs', '<!doctype html>'];
+    expect(heavy.filter((mark) => text.includes(mark))).toEqual([]);
+  });
+});
+
+describe('a run', () => {
+  const COUNTER = `
+    import childProcess from 'node:child_process';
+    import { appendFileSync } from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    for (const name of ['spawn', 'spawnSync', 'execFile', 'execFileSync', 'exec', 'execSync']) {
+      const real = childProcess[name];
+      childProcess[name] = (program, ...rest) => {
+        appendFileSync(process.env.COUNTED, name + ' ' + program + '\\n');
+        return real(program, ...rest);
+      };
+    }
+    syncBuiltinESMExports();
+  `;
+
+  /** Programs that the CLI itself starts for so many turns with one command each. */
+  async function programs(turns: number): Promise<string[]> {
+    bench = createBench({ 'belay.yml': 'version: 1\nverify: {checks: []}\n' });
+    commitAll(bench);
+    const at = (name: string) => join(bench.io, name);
+    const call = (name: string, input: object) => `${JSON.stringify({ tool_calls: [{ name, input }] })}\n`;
+    const commands = Array.from({ length: turns }, (_, turn) => call('shell', { command: `echo turn-${turn}` }));
+    writeFileSync(at('model.jsonl'), commands.join('') + call('finish', { status: 'done', summary: 'done' }));
+    writeFileSync(at('counter.mjs'), COUNTER);
+    writeFileSync(at('counted'), '');
+    const env = { NODE_OPTIONS: `--import ${at('counter.mjs')}`, COUNTED: at('counted') };
+    const end = await runCli(['run', 'count', '--replay', at('model.jsonl')], bench, { env });
+    expect(end.code).toBe(0);
+    const counted = readFileSync(at('counted'), 'utf8').trimEnd().split('\n');
+    bench.remove();
+    return counted.map((line) => line.split('/').at(-1) ?? line);
+  }
+
+  it('starts two programs a turn, the fence and one git, and a fixed number beside', async () => {
+    const [one, six] = [await programs(1), await programs(6)];
+    expect((six.length - one.length) / 5).toBe(2);
+    expect(one.length - 2).toBeLessThanOrEqual(20);
+  });
+});
