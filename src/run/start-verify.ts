@@ -1,15 +1,8 @@
 import { execute } from './execute.ts';
+import type { PatchJob } from './patch-job.ts';
 import type { RunRequest, RunSinks } from './request.ts';
 import { createSession } from './session.ts';
 import type { RunHandle } from './start-run.ts';
-
-/** A patch that stands for the agent's work. */
-export interface PatchJob {
-  /** Puts the patch into the workspace. Throws UsageError when it does not apply. */
-  apply(): Promise<void>;
-  /** Tree that the patched workspace has to be; null: any. */
-  readonly expectedTree: string | null;
-}
 
 /**
  * Runs the policy's checks without a model: on the workspace as it is, or, with a patch, on its base with the patch put in, judged as

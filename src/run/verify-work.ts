@@ -4,9 +4,9 @@ import { type Conclusion, conclude } from './conclusion.ts';
 import { stoppedEarly, takeBaseline } from './ground.ts';
 import { createJury } from './jury.ts';
 import { planCheckMounts } from './mounts.ts';
+import type { PatchJob } from './patch-job.ts';
 import type { Prepared } from './prepare.ts';
 import { runSetup } from './setup.ts';
-import type { PatchJob } from './start-verify.ts';
 import type { Worked } from './worked.ts';
 
 /** Setup, baseline, the patch, one round: what `belay verify` does between preparation and settlement. */
