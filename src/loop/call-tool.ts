@@ -23,6 +23,8 @@ export interface CalledTool {
   denial: Denial | null;
   /** Whether the workspace may look different now. */
   mayHaveChanged: boolean;
+  /** It was in flight when an earlier run was killed. */
+  isCutOff?: true;
 }
 
 type CallFields = { call_id: string; tool: string; input: unknown };
@@ -100,8 +102,8 @@ export async function callTool(call: Exclude<PreparedCall, { kind: 'finish' }>, 
 
 /** The end of a call is on record before anybody hears of it. */
 async function closeCall({ turn, ports }: CallSite, item: Item, called: CalledTool): Promise<CalledTool> {
-  const { result, denial, mayHaveChanged } = called;
-  await ports.noteCallEnd({ kind: 'call_ended', turn, end: result, denial, mayHaveChanged, counted: true });
+  const { result: end, ...rest } = called;
+  await ports.noteCallEnd({ kind: 'call_ended', turn, end, counted: true, ...rest });
   await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
   return called;
 }
@@ -121,6 +123,7 @@ export async function cancelCall(call: Extract<PreparedCall, { kind: 'ready' }>,
       result: { callId: part.id, name: part.name, text: CUT_OFF_NOTE, isError: true },
       denial: null,
       mayHaveChanged: true,
+      isCutOff: true,
     },
   );
 }

@@ -30,6 +30,8 @@ export interface CallsOutcome {
   results: ToolResultPart[];
   end: LoopEnd | null;
   mayHaveChanged: boolean;
+  /** A call was in flight when an earlier run was killed: those behind it may need it. */
+  isCutOff: boolean;
 }
 
 const OUTPUT_TRIES = 3;
@@ -72,15 +74,13 @@ interface TurnSite extends CallSite {
  */
 export async function takeCalls(parts: readonly ToolCallPart[], site: TurnSite): Promise<CallsOutcome> {
   const { ports, signal, pending } = site;
-  const outcome: CallsOutcome = { results: [], end: null, mayHaveChanged: false };
+  const outcome: CallsOutcome = { results: [], end: null, mayHaveChanged: false, isCutOff: false };
   const prepared = parts.map((part) => prepareDecided(part, site));
   for (const group of batches(prepared)) {
     const first = group[0];
     if (first === undefined) continue;
-    if (outcome.end !== null || signal.aborted) {
-      const why = signal.aborted
-        ? ({ text: 'the run was stopped', status: 'cancelled' } as const)
-        : ({ text: 'the work had ended', status: 'declined' } as const);
+    if (outcome.end !== null || signal.aborted || outcome.isCutOff) {
+      const why = whyNotRun(outcome, signal);
       for (const { part } of group) {
         // Calls behind one that waits for a person are not given up.
         if (outcome.end?.kind !== 'approval') await declineCall(part, why, site);
@@ -106,6 +106,12 @@ export async function takeCalls(parts: readonly ToolCallPart[], site: TurnSite):
     await callGroup(group, site, outcome);
   }
   return outcome;
+}
+
+function whyNotRun({ end }: CallsOutcome, signal: AbortSignal): { text: string; status: 'cancelled' | 'declined' } {
+  if (signal.aborted) return { text: 'the run was stopped', status: 'cancelled' };
+  if (end !== null) return { text: 'the work had ended', status: 'declined' };
+  return { text: 'a call before it was cut off; make it again if it is still needed', status: 'cancelled' };
 }
 
 /** Whether a call waits for a person, who has not decided on it. */
@@ -180,6 +186,7 @@ async function callGroup(group: readonly PreparedCall[], site: TurnSite, outcome
     outcome.results.push(hint === '' ? done.result : { ...done.result, text: done.result.text + hint });
     if (done.denial) state.denials.push(done.denial);
     outcome.mayHaveChanged ||= done.mayHaveChanged;
+    outcome.isCutOff ||= done.isCutOff === true;
   });
   outcome.results.push(...refused);
 }
@@ -189,7 +196,10 @@ async function takeCall(call: PreparedCall, site: TurnSite): Promise<CalledTool>
   const { pending } = site;
   const ended = pending?.ended.get(call.part.id);
   // Its denial is among those of the past.
-  if (ended !== undefined) return { result: ended.end, denial: null, mayHaveChanged: ended.mayHaveChanged };
+  if (ended !== undefined) {
+    const { end, mayHaveChanged, isCutOff } = ended;
+    return { result: end, denial: null, mayHaveChanged, ...(isCutOff === undefined ? {} : { isCutOff }) };
+  }
   if (call.kind === 'finish') throw new Error('bug: a finish among the calls to run');
   if (call.kind === 'ready' && !call.tool.readOnly && pending?.begun.has(call.part.id)) return cancelCall(call, site);
   return callTool(call, site);

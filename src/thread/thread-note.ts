@@ -94,6 +94,8 @@ export const ThreadNote = z.discriminatedUnion('kind', [
     mayHaveChanged: z.boolean(),
     /** Whether it counts for `limits.tool_calls`. */
     counted: z.boolean(),
+    /** It was in flight when the run was killed: what follows it in its answer is not made either. */
+    isCutOff: z.literal(true).exactOptional(),
   }),
   /** A person has to decide on a call; `tree` is the workspace that the call was meant for. */
   z.object({
