@@ -1,6 +1,5 @@
 /** context/: what the model sees. Instructions, transcript, compaction, head-tail buffer, token estimate. */
-export { applyCompaction } from './apply-compaction.ts';
-export { type CompactionPlan, type ContextView, decideCompaction } from './decide-compaction.ts';
+export type { CompactionPlan, ContextView } from './decide-compaction.ts';
 export {
   type FirstMessageParts,
   type InstructionFile,
