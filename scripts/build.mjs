@@ -1,6 +1,6 @@
 // Builds dist/: one split ESM bundle with a fast path for `--version`, and the type declarations of the SDK.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -61,6 +61,24 @@ await build({
   },
   logLevel: 'warning',
 });
+
+// A CommonJS package that is imported on demand has a default export alone in the bundle, whatever Node would give: names taken from it
+// are undefined at run time, in dist/ only. Import it in a file of its own, and that file on demand.
+const texts = new Map(
+  ['dist', 'dist/chunks'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => [name, readFileSync(join(root, folder, name), 'utf8')]),
+  ),
+);
+for (const text of texts.values()) {
+  for (const [, names, chunk] of text.matchAll(/\{([^{}]*)\}=\(?await import\("\.\/(?:chunks\/)?([^"/]+)"\)/g)) {
+    if (!/export default require_\w*\(\);/.test(texts.get(chunk) ?? '')) continue;
+    const lost = names.split(',').filter((name) => !/^default\b/.test(name));
+    if (lost.length > 0) throw new Error(`${chunk} is CommonJS: ${lost.join(', ')} would be undefined in the bundle`);
+  }
+}
+
 for (const program of ['cli.js', 'quarantined.js']) chmodSync(join(root, 'dist', program), 0o755);
 if (!process.argv.includes('--no-types')) {
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.types.json'], {

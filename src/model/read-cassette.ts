@@ -55,7 +55,11 @@ async function parseLine(text: string, file: string, line: number): Promise<Cass
     value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw cassetteError('this is not JSON', { file, line, column: await brokenColumnOf(text) });
+    throw cassetteError('this is not JSON', {
+      file,
+      line,
+      column: (await import('./json-columns.ts')).brokenColumnOf(text),
+    });
   }
   const parsed = CassetteAnswer.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -66,33 +70,8 @@ async function parseLine(text: string, file: string, line: number): Promise<Cass
   throw cassetteError(`${issue?.message ?? 'this is no answer'}${key === '' ? '' : ` (${key})`}`, {
     file,
     line,
-    column: await columnOf(text, path),
+    column: (await import('./json-columns.ts')).columnOf(text, path),
   });
-}
-
-/** JSON.parse does not say where; YAML's JSON schema finds the same faults but for a few (a trailing comma). */
-async function brokenColumnOf(text: string): Promise<number> {
-  const { parseDocument } = await import('yaml');
-  const [first] = parseDocument(text, { schema: 'json', strict: true }).errors;
-  return (first?.pos[0] ?? 0) + 1;
-}
-
-async function columnOf(text: string, path: readonly PropertyKey[]): Promise<number> {
-  const { isPair, isMap, isSeq, isScalar, isNode, parseDocument } = await import('yaml');
-  let node: unknown = parseDocument(text).contents;
-  let offset = 0;
-  for (const key of path) {
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === key);
-      if (pair === undefined) break;
-      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
-      node = pair.value;
-    } else if (isSeq(node)) {
-      node = node.items[Number(key)];
-      if (isNode(node)) offset = node.range?.[0] ?? offset;
-    } else break;
-  }
-  return offset + 1;
 }
 
 function cassetteError(what: string, position: { file: string; line: number; column: number }): UsageError {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import tls from 'node:tls';
 import { UsageError } from '../errors.ts';
 import { type SendOptions, sendHttp } from './http-fetch.ts';
+import type { ProxyClient } from './open-proxy.ts';
 import { type Environment, proxyFor } from './proxy.ts';
 import { TransportError } from './transport-error.ts';
 import { createWatchedBody } from './watched-body.ts';
@@ -40,31 +41,16 @@ export async function createTransport(env: Environment): Promise<Transport> {
       };
       const proxy = proxyFor(url, env);
       if (proxy === null) return sendHttp(url, options);
-      const client = proxies.get(proxy) ?? openProxy(proxy, ca);
+      const client = proxies.get(proxy) ?? loadProxyClient(proxy, ca);
       proxies.set(proxy, client);
       return sendThroughProxy(url, await client, options);
     },
   };
 }
 
-interface ProxyClient {
-  host: string;
-  fetch: typeof import('undici').fetch;
-  dispatcher: import('undici').Dispatcher;
-}
-
-async function openProxy(proxy: string, ca: readonly string[] | undefined): Promise<ProxyClient> {
-  const { fetch, ProxyAgent } = await import('undici');
-  const secure = ca ? { ca: [...ca] } : {};
-  // The idle time of a request is the policy's and is watched by the model; undici's own would cut at 5 minutes.
-  const dispatcher = new ProxyAgent({
-    uri: proxy,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    requestTls: secure,
-    proxyTls: secure,
-  });
-  return { host: new URL(proxy).host, fetch, dispatcher };
+async function loadProxyClient(proxy: string, ca: readonly string[] | undefined): Promise<ProxyClient> {
+  const { openProxy } = await import('./open-proxy.ts');
+  return openProxy(proxy, ca);
 }
 
 async function sendThroughProxy(url: URL, proxy: ProxyClient, options: SendOptions): Promise<Response> {
