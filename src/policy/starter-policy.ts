@@ -24,7 +24,7 @@ export function proposePolicy(facts: RepositoryFacts): string {
     '  cost_usd: 5',
     '',
     ...workspaceLines(facts),
-    '# Commands run without a network. These rules tell the model early; the sandbox is the boundary.',
+    '# Commands run without a network, unless `sandbox.network` names hosts. These rules tell the model early; the sandbox is the boundary.',
     'commands:',
     '  deny: [git push]',
     '',
@@ -49,10 +49,10 @@ function setupLines(facts: RepositoryFacts): readonly string[] {
   const installs = installCommands(facts);
   if (installs.length === 0) return [];
   return [
-    '# Install dependencies in the job before belay starts: setup steps run without a network, since network allow',
-    '# lists are not implemented in this version. A step that needs no network can stand here.',
+    '# Install dependencies in the job before belay starts, or here. A setup step has no network but the hosts that it',
+    '# names: those of your package registry.',
     '# setup:',
-    ...installs.map((run) => `#   - {run: ${run}}`),
+    ...installs.map((run) => `#   - {run: ${run}, network: {allow: [REGISTRY]}}`),
     '',
   ];
 }

@@ -83,10 +83,9 @@ test('an empty repository and a missing folder give an empty list of checks with
   expect(proposePolicy(await readRepositoryFacts(join(repository({}), 'none')))).toBe(text);
 });
 
-test('installing is a commented step with the reason', async () => {
+test('installing is a commented step that names the hosts it needs', async () => {
   const { text } = await propose({ 'package.json': manifest({ test: 'x' }), 'package-lock.json': '{}' });
-  expect(text).toContain('# setup:\n#   - {run: npm ci}\n');
-  expect(text).toContain('not implemented in this version');
+  expect(text).toContain('# setup:\n#   - {run: npm ci, network: {allow: [REGISTRY]}}\n');
 });
 
 test('the commented lines are valid as well once they are taken in', async () => {
@@ -97,6 +96,7 @@ test('the commented lines are valid as well once they are taken in', async () =>
     .replace(/^#(?= {3}- )/gm, '');
   const { policy } = await loadPolicy({ kind: 'text', bytes: Buffer.from(taken), source: 'belay.yml' });
   expect(policy.setup.map(({ run }) => run)).toEqual(['npm ci']);
+  expect(policy.setup.map(({ network }) => network)).toEqual([{ mode: 'allow', hosts: ['REGISTRY'] }]);
   expect(policy.model?.provider).toBe('openai');
 });
 
