@@ -26,7 +26,7 @@ export async function openStreams(options: GivenOptions, io: Io): Promise<RunSin
     io.stderr.isTTY && format !== 'quiet'
       ? createStatusLine({
           write: (text) => stderr.write(text),
-          columns: () => io.stderr.columns ?? 80,
+          columns: () => io.stderr.columns || 80,
           clock: systemClock,
         })
       : null;

@@ -47,7 +47,7 @@ export function renderEvent(event: Event, colors: Colors = NO_COLORS): string | 
       );
     case 'workspace.restored':
       return dim(
-        `· workspace put back to ${event.to === 'base' ? 'its base' : `turn ${event.to}`}: ${event.files} files`,
+        `· workspace put back to ${event.to === 'base' ? 'its base' : `turn ${event.to}`}: ${event.files} ${event.files === 1 ? 'file' : 'files'}`,
       );
     case 'error':
       return warn(`${oneLine(event.code)}: ${oneLine(event.message, 1000)}`);
