@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { applyOptions, type LoadedPolicy, loadPolicy, type PolicySource } from '../policy/index.ts';
@@ -20,6 +20,8 @@ export interface PolicyAnswer {
   policy: LoadedPolicy;
   /** Commit of `--trust-ref`, resolved. */
   trustRef: string | null;
+  /** What the user should know of where it came from; null when that is as it looks. */
+  note: string | null;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function loadPolicyFor(query: PolicyQuery): Promise<PolicyAnswer> {
   const floorFile = textOf(options, 'policy-floor');
   const floor: PolicySource | null =
     floorFile === null ? null : { kind: 'file', path: resolve(cwd, floorFile), source: floorFile };
-  const { source, file, trustRef } = await findSource(query, given, ref);
+  const { source, file, trustRef, note } = await findSource(query, given, ref);
   const loaded = await loadPolicy(source, floor === null ? {} : { floor });
   const value = (name: string) => {
     const option = options.get(name);
@@ -52,7 +54,7 @@ export async function loadPolicyFor(query: PolicyQuery): Promise<PolicyAnswer> {
     },
   );
   if (trustRef === null) refuseInPullRequest(policy, env);
-  return { policy, trustRef };
+  return { policy, trustRef, note: note ?? null };
 }
 
 /** The policy file that `belay policy` speaks of: `--policy`, else belay.yml as it lies in the workspace, else the built-in one. */
@@ -76,6 +78,7 @@ interface Found {
   /** Absolute path of the policy's file; null for the built-in one. */
   file: string | null;
   trustRef: string | null;
+  note?: string | null;
 }
 
 async function findSource(
@@ -103,6 +106,7 @@ async function findSource(
       source: { kind: 'text', bytes: committed.bytes, source: committed.shown },
       file: committed.file,
       trustRef,
+      note: ref === null && head === undefined ? await noteOnChange(committed) : null,
     };
   for (const folder of committed.folders) {
     if (ref === null && head === undefined && (await isThere(join(folder, NAME)))) {
@@ -113,6 +117,19 @@ async function findSource(
     }
   }
   return { source: { kind: 'built-in' }, file: null, trustRef };
+}
+
+/** Whoever edits the policy and tries it out must not take the committed one's effect for that of the edit. */
+async function noteOnChange(committed: { bytes: Uint8Array; file: string; shown: string }): Promise<string | null> {
+  const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8').replaceAll('\r\n', '\n');
+  try {
+    if (!(await lstat(committed.file)).isFile()) return null;
+    if (text(await readFile(committed.file)) === text(committed.bytes)) return null;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+  return `${NAME} has changes that are not committed and do not count; ${committed.shown} is in force (--policy ${NAME} takes it as it is)`;
 }
 
 async function isThere(path: string): Promise<boolean> {

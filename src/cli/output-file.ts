@@ -14,6 +14,17 @@ export async function requireParentFolder(option: string, path: string): Promise
   throw new UsageError(`${option}: ${folder} is no folder`);
 }
 
+/** Refuses two options that name one file: the later one would overwrite the earlier one's. Devices such as /dev/null take both. */
+export function refuseSharedFiles(files: Readonly<Record<string, string | null>>): void {
+  const owners = new Map<string, string>();
+  for (const [option, path] of Object.entries(files)) {
+    if (path === null || path.startsWith('/dev/')) continue;
+    const other = owners.get(path);
+    if (other !== undefined) throw new UsageError(`--${other} and --${option} name the same file: ${path}`);
+    owners.set(path, option);
+  }
+}
+
 async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();

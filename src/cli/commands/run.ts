@@ -8,7 +8,7 @@ import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
 import { openStreams, stdoutOnly } from '../open-streams.ts';
-import { requireParentFolder, usableFile } from '../output-file.ts';
+import { refuseSharedFiles, requireParentFolder, usableFile } from '../output-file.ts';
 import { describeBug, print } from '../print.ts';
 import { readGoal } from '../read-goal.ts';
 import { isGiven, listOf, textOf } from '../read-options.ts';
@@ -22,10 +22,12 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   };
   const workspace = path('workspace') ?? cwd;
   const goal = await readGoal({ word: words[0] ?? null, file: path('goal-file'), stdin: io.stdin });
-  const { policy, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
+  const { policy, trustRef, note } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
+  if (note !== null) await print(io.stderr, `belay: ${oneLine(note, 1000)}\n`);
   const schema = path('output-schema');
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
   for (const [name, file] of Object.entries(files)) if (file !== null) await requireParentFolder(`--${name}`, file);
+  refuseSharedFiles({ ...files, events: path('events'), record: path('record') });
   return {
     kind: 'agent',
     version,
