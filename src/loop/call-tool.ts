@@ -64,7 +64,7 @@ export function prepareCall(part: ToolCallPart, ports: LoopPorts, isApproved = f
 
 /** Phase two and three for one call: run it, bound its output, keep its end, close its item. */
 export async function callTool(call: Exclude<PreparedCall, { kind: 'finish' }>, site: CallSite): Promise<CalledTool> {
-  const { turn, ports, signal } = site;
+  const { turn, ports } = site;
   const id = ports.nextItemId();
   if (call.kind === 'rejected') return rejectCall({ ...call, id, site });
   if (call.kind === 'denied') return denyCall({ ...call, id, site });
@@ -79,8 +79,12 @@ export async function callTool(call: Exclude<PreparedCall, { kind: 'finish' }>, 
     item: describe(call.tool.describe(call.input), 'in_progress'),
   });
   const output = createCallOutput(ports);
-  const outcome = await call.tool.execute(call.input, { ports: ports.toolPorts, output, signal });
-  const bounded = await output.end();
+  const { outcome, bounded } = await executeCall(call, { site, output }).catch(async (error: unknown) => {
+    // A full disk, or a bug: whatever ends the run, the item that was begun ends before.
+    const item = describe(call.tool.describe(call.input), 'failed');
+    await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
+    throw error;
+  });
   const item = describe(outcome.detail, outcome.status);
   const completed = {
     ...withOutput(item, bounded),
@@ -100,11 +104,22 @@ export async function callTool(call: Exclude<PreparedCall, { kind: 'finish' }>, 
   });
 }
 
-/** The end of a call is on record before anybody hears of it. */
+async function executeCall(
+  { tool, input }: Extract<PreparedCall, { kind: 'ready' }>,
+  { site, output }: { site: CallSite; output: ReturnType<typeof createCallOutput> },
+) {
+  const outcome = await tool.execute(input, { ports: site.ports.toolPorts, output, signal: site.signal });
+  return { outcome, bounded: await output.end() };
+}
+
+/** The end of a call is on record before anybody hears of it; where it cannot be recorded the item ends all the same, and then the run. */
 async function closeCall({ turn, ports }: CallSite, item: Item, called: CalledTool): Promise<CalledTool> {
   const { result: end, ...rest } = called;
-  await ports.noteCallEnd({ kind: 'call_ended', turn, end, counted: true, ...rest });
-  await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
+  try {
+    await ports.noteCallEnd({ kind: 'call_ended', turn, end, counted: true, ...rest });
+  } finally {
+    await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
+  }
   return called;
 }
 

@@ -36,7 +36,7 @@ export function conclude(outcome: Outcome, reason: string, more: Partial<Conclus
 
 /** What an error that ended the run means for its user. Anything unknown is a bug in belay, and said to be one. */
 export function concludeError(error: unknown): Conclusion {
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError && error.code !== 'git_failed') {
     return conclude('usage_error', error.message, {
       error: { code: error.code, message: error.message, retryable: false },
     });
@@ -47,9 +47,23 @@ export function concludeError(error: unknown): Conclusion {
     });
   }
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UsageError) {
+    return conclude('internal_error', message, { error: { code: error.code, message, retryable: false } });
+  }
+  if (isStorageError(error)) {
+    return conclude('internal_error', `belay could not write its files: ${message}`, {
+      error: { code: 'state_unwritable', message, retryable: false },
+    });
+  }
   return conclude('internal_error', `a bug in belay: ${message}`, {
     error: { code: 'internal_error', message, retryable: false },
   });
+}
+
+/** A disk that is full, read-only or broken: no bug, and nothing that the run could go on without. */
+function isStorageError(error: unknown): boolean {
+  const codes = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EFBIG'];
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 export function concludeInterruption(interruption: Interruption): Conclusion {

@@ -32,12 +32,15 @@ export async function execute({ request, session, work, prefetch }: Execution): 
   } catch (error) {
     conclusion = concludeError(error);
   }
+  const loss = session.loss();
+  if (loss !== null) conclusion = { ...concludeError(loss), checks: conclusion.checks };
   const why = session.interruption();
-  if (why !== null && conclusion.outcome !== 'verified' && conclusion.outcome !== 'unchecked') {
+  if (loss === null && why !== null && conclusion.outcome !== 'verified' && conclusion.outcome !== 'unchecked') {
     conclusion = { ...conclusion, ...concludeInterruption(why), checks: conclusion.checks };
   }
   if (prepared?.context && prepared.trees) {
     try {
+      if (conclusion.outcome === 'internal_error') await prepared.context.thread.dropBallast();
       settled = await settle(prepared.context, prepared.trees, conclusion);
     } catch (error) {
       conclusion = concludeError(error);
@@ -62,7 +65,16 @@ export async function execute({ request, session, work, prefetch }: Execution): 
   try {
     return await complete(session, facts, request.files.result);
   } finally {
+    await closeAll(prepared, conclusion);
+  }
+}
+
+/** A thread that is lost fails once more when it is closed; the result has told of it. */
+async function closeAll(prepared: Prepared | null, { error }: Conclusion): Promise<void> {
+  try {
     await prepared?.close();
+  } catch (failure) {
+    if (error === undefined) throw failure;
   }
 }
 

@@ -75,7 +75,10 @@ export async function prepare(
 ): Promise<Prepared> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
-    for (const step of closers.toReversed()) await step();
+    const ends: PromiseSettledResult<void>[] = [];
+    for (const step of closers.toReversed()) ends.push(...(await Promise.allSettled([step()])));
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   };
   const located = outcomeOf(locateFolder(request));
   const keys = await outcomeOf(loadKeys(request));

@@ -19,9 +19,11 @@ const GRACE_MS = 1_000;
 export interface Session {
   readonly runId: string;
   readonly startedAt: Date;
-  /** Aborts with the first interruption. */
+  /** Aborts with the first interruption, and when the thread is lost. */
   readonly interrupt: AbortSignal;
   interruption(): Interruption | null;
+  /** Why the run cannot be recorded any more; null while it is. */
+  loss(): unknown;
   elapsedMs(): number;
   nextItemId(): string;
   /** Opens the stream; nothing can be emitted before. `extra` are sinks of the run's own (the thread). */
@@ -72,9 +74,15 @@ export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
   const start = performance.now();
   const runId = `r_${Date.now().toString(36)}_${randomBytes(5).toString('hex')}`;
   let why: Interruption | null = null;
+  let loss: unknown = null;
   let items = 0;
   let stream: EventStream | null = null;
   let result: Result | null = null;
+
+  function lose(error: unknown): void {
+    loss ??= error;
+    controller.abort('the thread is lost');
+  }
 
   function interrupt(reason: Interruption): void {
     if (why !== null) return;
@@ -95,6 +103,7 @@ export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
     startedAt,
     interrupt: controller.signal,
     interruption: () => why,
+    loss: () => loss,
     elapsedMs: () => performance.now() - start,
     nextItemId: () => `item_${items++}`,
     open(redactor, extra) {
@@ -105,8 +114,10 @@ export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
         redactor,
         clock: systemClock,
         sinks: [keepResult, ...extra, ...others, ...(main === null ? [] : [main])],
-        onSinkFailed(sink) {
+        onSinkFailed(sink, error) {
           if (sink === main) interrupt('SIGPIPE');
+          // What the thread does not record must not happen.
+          if (extra.includes(sink)) lose(error);
         },
       });
       return stream;

@@ -1,4 +1,5 @@
 import type { Changes, Result } from '../events/index.ts';
+import type { Thread } from '../thread/index.ts';
 import { dependencyChanges, reviewAreas, type TreeId, touchedTests } from '../workspace/index.ts';
 import type { Conclusion } from './conclusion.ts';
 import type { RunContext } from './run-context.ts';
@@ -30,15 +31,17 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   const final = context.earlier?.isAway ? context.earlier.tree : await workspace.snapshot();
   const change = await workspace.diff(trees.start, final);
   const kept = delivers(conclusion, context);
-  const artifact =
+  const stored =
     change.files.length === 0
       ? null
-      : await thread.writeArtifact(kept ? 'change.patch' : 'rejected.patch', change.patch);
+      : await keepPatch(thread, { name: kept ? 'change.patch' : 'rejected.patch', patch: change.patch });
   if (request.files.patch !== null) await writeOutput(request.files.patch, change.patch, context.emit);
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
   const files = restores ? await putBack(context, { final, found: trees.found }) : 0;
   if (files > 0) await context.emit({ type: 'workspace.restored', to: 'base', files });
-  const patch = request.files.patch ?? (request.ephemeral ? null : artifact);
+  // The workspace is as it was, also where the patch could not be kept.
+  if (stored !== null && 'error' in stored) throw stored.error;
+  const patch = request.files.patch ?? (request.ephemeral ? null : (stored?.path ?? null));
   return {
     changes: {
       files: [...change.files],
@@ -58,6 +61,17 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   };
 }
 
+async function keepPatch(
+  thread: Thread,
+  { name, patch }: { name: string; patch: Buffer },
+): Promise<{ path: string } | { error: unknown }> {
+  try {
+    return { path: await thread.writeArtifact(name, patch) };
+  } catch (error) {
+    return { error };
+  }
+}
+
 /** The work is on record, and where it is, before a file of it goes: a resumed run brings it back. */
 async function putBack(
   { thread, workspace, earlier }: RunContext,
@@ -66,8 +80,10 @@ async function putBack(
   // Also where nothing changed: empty folders and planted repositories are in no tree.
   const restore = async () => (await workspace.restore(found)) + (await workspace.removeUnrecorded());
   if (final === found && !earlier?.isAway) return restore();
-  await thread.appendNote({ kind: 'work_stashed', tree: final });
+  // Where the thread is lost, its patch is what is left of the work.
+  const [stashed] = await Promise.allSettled([thread.appendNote({ kind: 'work_stashed', tree: final })]);
   const files = await restore();
+  if (stashed.status === 'rejected') throw stashed.reason;
   await thread.appendNote({ kind: 'work_restored', tree: final });
   return files;
 }

@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Event, Redactor } from '../events/index.ts';
 import { openJournal } from './journal.ts';
@@ -33,6 +33,9 @@ export interface DiskThreadOptions {
   release(): Promise<void>;
 }
 
+/** An index of some ten thousand files, and the last lines. */
+const BALLAST_BYTES = 1024 * 1024;
+
 /**
  * A thread in a folder. A sync costs milliseconds, so one is made where a lost machine would hurt: before an effect of the agent starts
  * (a request to the model, a command, a file write: its call and all before it are then known to a resumed run, which never repeats it),
@@ -48,6 +51,9 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
     openOutputStore(join(dir, OUTPUTS_FOLDER), { redactor }),
   ]);
   const appendNote = createNoteWriter(notes, { redactor, end: options.noteEnd, now: options.now });
+  const ballast = join(dir, 'ballast');
+  if (durable) await writeFile(ballast, Buffer.alloc(BALLAST_BYTES));
+  const dropBallast = () => rm(ballast, { force: true });
   let foldersSynced: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
 
@@ -60,6 +66,7 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
     try {
       await Promise.all([events.close(), notes.close(), outputs.close()]);
     } finally {
+      await dropBallast();
       await options.release();
       if (ephemeral) await rm(dir, { recursive: true, force: true, maxRetries: 3 });
     }
@@ -80,6 +87,7 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
       if (mustBeOnDisk(event)) await Promise.all([written, sync()]);
       else await written;
     },
+    dropBallast,
     writeArtifact: (name, bytes) => writeArtifact({ dir: join(dir, ARTIFACTS_FOLDER), name, bytes, durable }),
     close() {
       closing ??= close();

@@ -33,6 +33,8 @@ export interface Thread {
     id: string,
     range: { offset: number; limit: number },
   ): Promise<{ bytes: Buffer; totalBytes: number; storedBytes?: number } | null>;
+  /** Gives back the space set aside for the day when the disk is full: what is left to do (putting the workspace back) needs some. */
+  dropBallast(): Promise<void>;
   /** Writes a file of the thread (the rejected patch, the result) atomically; returns its path. */
   writeArtifact(name: string, bytes: Buffer | string): Promise<string>;
   close(): Promise<void>;
