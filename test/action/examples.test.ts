@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createForge, type Forge } from './create-forge.ts';
@@ -132,5 +132,31 @@ describe('examples/workflows/nightly-batch.yml', () => {
     });
     expect(forge.ghCalls().filter((call) => call.startsWith('pr create'))).toHaveLength(2);
     for (const body of forge.bodies()) expect(body).toContain('Verified');
+  });
+});
+
+describe('examples/workflows/approval.yml', () => {
+  const file = 'examples/workflows/approval.yml';
+
+  it('goes on in another job with the command that a person said yes to, and ends in a pull request', async () => {
+    const policy = readFileSync(join(ROOT, 'examples/demo/belay.yml'), 'utf8');
+    const forge = makeForge({ 'belay.yml': `${policy}commands: {ask: ["npm test"]}\napprovals: suspend\n` });
+    forge.event('workflow_dispatch', {});
+    const inputs = { goal: 'splitBill loses cents. Make the tests pass.' };
+    // The demo's agent, asking for its tests once.
+    const answers = readFileSync(AGENT.BELAY_REPLAY, 'utf8').trimEnd().split('\n');
+    const once = { BELAY_REPLAY: join(forge.root, 'once.jsonl') };
+    writeFileSync(once.BELAY_REPLAY, answers.filter((_, at) => at !== 5).join('\n'));
+    const agent = await runJob(forge.newRunner(once), { file, job: 'agent', inputs });
+    const resume = await runJob(forge.newRunner(once), { file, job: 'resume', needs: { agent }, inputs });
+    expect([agent.result, agent.outputs['outcome'], resume.result], resume.end?.text.join('\n')).toEqual([
+      'success',
+      'approval_required',
+      'success',
+    ]);
+    const propose = await runJob(forge.newRunner(), { file, job: 'propose', needs: { resume } });
+    expect(propose.result, propose.end?.text.join('\n')).toBe('success');
+    expect(forge.git('diff', '--name-only', forge.base, 'belay/approved-7-1')).toBe('src/split-bill.js');
+    expect(forge.bodies()).toEqual([resume.end?.summary]);
   });
 });
