@@ -13,11 +13,10 @@ function yargsOptions(table: OptionTable) {
     Object.entries(table).map(([name, spec]) => [
       name,
       {
-        describe: spec.describe,
+        describe: spec.choices ? `${spec.describe}: ${spec.choices.join(', ')}` : spec.describe,
         ...(spec.kind === 'flag' ? { boolean: true as const } : { string: true as const, requiresArg: true }),
         ...(spec.kind === 'list' ? { array: true as const } : {}),
         ...(spec.alias ? { alias: spec.alias } : {}),
-        ...(spec.choices ? { defaultDescription: spec.choices.join('|') } : {}),
       },
     ]),
   );

@@ -61,12 +61,11 @@ function verifyLines(facts: RepositoryFacts): readonly string[] {
   const checks = proposedChecks(facts);
   if (checks.length === 0)
     return [
-      '# No test command was found. Without a check nothing can be verified: name one, like',
+      '# No test command was found. Without a check nothing can be verified, and a run ends as `unchecked`, exit code 3: name one.',
+      '# (`checks: []` says that this is meant, and gives exit code 0.)',
+      '# verify:',
       '#   checks:',
       '#     - {name: tests, run: make test, timeout: 10m}',
-      '# An empty list says that this is meant; a run then ends as `unchecked` with exit code 0.',
-      'verify:',
-      '  checks: []',
       '',
     ];
   return [

@@ -2,8 +2,11 @@ import { UsageError } from '../errors.ts';
 import type { Secret } from '../events/index.ts';
 import type { EnvironmentRules, LoadedPolicy, Policy } from '../policy/index.ts';
 
-/** Set for every command; rules may override them. PATH, HOME and TMPDIR are the sandbox's. */
-const FIXED = { TERM: 'dumb', NO_COLOR: '1' };
+/**
+ * Set for every command; rules may override them. PATH, HOME and TMPDIR are the sandbox's. Compiled Python beside its source would be
+ * part of the change wherever no ignore file names it.
+ */
+const FIXED = { TERM: 'dumb', NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1' };
 
 /** A command's environment, by allowlist only: later rules win, `set` wins over `pass`. */
 export function buildEnvironment(

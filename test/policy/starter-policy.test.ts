@@ -78,7 +78,7 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
 
 test('an empty repository and a missing folder give an empty list of checks with a hint', async () => {
   const { text, loaded } = await propose({});
-  expect(loaded.policy.verify).toMatchObject({ checks: [], checksDeclaredEmpty: true });
+  expect(loaded.policy.verify).toMatchObject({ checks: [], checksDeclaredEmpty: false });
   expect(text).toContain('#     - {name: tests, run: make test, timeout: 10m}');
   expect(proposePolicy(await readRepositoryFacts(join(repository({}), 'none')))).toBe(text);
 });
