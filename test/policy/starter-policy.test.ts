@@ -76,7 +76,7 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
   expect(unsupportedKeys(proposed.loaded)).toEqual([]);
 });
 
-test('an empty repository and a missing folder give an empty list of checks with a hint', async () => {
+test('an empty repository and a missing folder give no checks, with a hint', async () => {
   const { text, loaded } = await propose({});
   expect(loaded.policy.verify).toMatchObject({ checks: [], checksDeclaredEmpty: false });
   expect(text).toContain('#     - {name: tests, run: make test, timeout: 10m}');
