@@ -1,7 +1,9 @@
 // Lays out one of the examples as a fresh git repository, and runs belay on it with a recorded agent.
 //   node scripts/example.mjs SLUG [right|wrong|cheat] [--keep]
+
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +16,9 @@ export const CASSETTES = ['right', 'wrong', 'cheat'];
 /** The examples with a package from the registry, by folder name. */
 export async function listExamples() {
   const names = await readdir(join(checkout, 'examples'), { withFileTypes: true });
-  return names.filter((entry) => entry.isDirectory() && entry.name !== 'demo').map((entry) => entry.name);
+  return names
+    .filter(({ name }) => existsSync(join(checkout, 'examples', name, 'source.json')))
+    .map(({ name }) => name);
 }
 
 /**

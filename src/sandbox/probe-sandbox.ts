@@ -8,10 +8,8 @@ import { PROXY_PORT } from './egress/proxy-variables.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
 import { planMounts } from './mount-plan.ts';
 import { createOutputPipes } from './output-pipes.ts';
-import { probeLandlock } from './probe-landlock.ts';
 import { type ProbeOptions, reachesOut } from './probe-options.ts';
 import { judgeProbe, PROBE_SCRIPT } from './probe-script.ts';
-import { probeSeatbelt } from './probe-seatbelt.ts';
 import { findRootOnly } from './root-only.ts';
 import { runProbe } from './run-probe.ts';
 import type { Sandbox, SandboxProbe, SandboxStatus } from './sandbox.ts';
@@ -37,12 +35,12 @@ export async function probeSandbox(options: ProbeOptions): Promise<SandboxProbe>
     });
   const refusal = platformRefusal(process.platform, demanded);
   if (refusal !== null) return unavailable(refusal);
-  if (process.platform === 'darwin') return probeSeatbelt(options);
-  if (demanded === 'landlock') return probeLandlock(options, null);
+  if (process.platform === 'darwin') return (await import('./probe-seatbelt.ts')).probeSeatbelt(options);
+  if (demanded === 'landlock') return (await import('./probe-landlock.ts')).probeLandlock(options, null);
   const first = await probeBubblewrap(options);
   if (first.kind === 'works' || demanded === 'bubblewrap' || options.signal.aborted) return first;
   // A step down that the policy allows (`any`), and that the status tells.
-  const second = await probeLandlock(options, first.reason);
+  const second = await (await import('./probe-landlock.ts')).probeLandlock(options, first.reason);
   return second.kind === 'works' ? second : unavailable(`${first.reason} In its place: ${second.reason}`);
 }
 

