@@ -10,7 +10,9 @@ function inFolder<T>(act: (root: string, env: NodeJS.ProcessEnv) => T): T {
   const root = mkdtempSync(join(tmpdir(), 'belay-bench-'));
   mkdirSync(join(root, 'repository'));
   const git = (...args: string[]) =>
-    spawnSync('git', ['-c', 'user.name=b', '-c', 'user.email=b@localhost', ...args], { cwd: join(root, 'repository') });
+    spawnSync('git', ['-c', 'gc.auto=0', '-c', 'user.name=b', '-c', 'user.email=b@localhost', ...args], {
+      cwd: join(root, 'repository'),
+    });
   try {
     git('init', '-q');
     writeFileSync(
@@ -21,7 +23,7 @@ function inFolder<T>(act: (root: string, env: NodeJS.ProcessEnv) => T): T {
     git('commit', '-q', '-m', 'base');
     return act(root, { PATH: process.env['PATH'], HOME: root });
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -57,6 +57,6 @@ export function benchCommands(rounds: number): { rows: Row[]; nodeMs: number; bw
     ];
     return { rows, nodeMs, bwrapMs, gitMs };
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -45,7 +45,9 @@ export async function measureRun({
   for (const folder of ['home', 'repository']) mkdirSync(join(root, folder));
   writeFileSync(join(repository, 'a.txt'), 'a\n');
   const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=b', '-c', 'user.email=b@localhost', ...args], { cwd: repository });
+    execFileSync('git', ['-c', 'gc.auto=0', '-c', 'user.name=b', '-c', 'user.email=b@localhost', ...args], {
+      cwd: repository,
+    });
   git('init', '-q');
   git('add', '-A');
   git('commit', '-q', '-m', 'base');
@@ -71,7 +73,7 @@ export async function measureRun({
   clearInterval(sampler);
   closeSync(out);
   const logBytes = readFileSync(join(root, 'events.jsonl')).length;
-  rmSync(root, { recursive: true, force: true });
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   if (seen.length !== turns + 1) throw new Error(`the run made ${seen.length} requests, not ${turns + 1}`);
   const gaps = seen.slice(1).map((request, index) => request.arrivedMs - (seen[index]?.answeredMs ?? Number.NaN));
   const tenth = Math.max(1, Math.floor(gaps.length / 10));

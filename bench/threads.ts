@@ -24,7 +24,7 @@ async function inFolder(act: (root: string) => Promise<Row[]>): Promise<Row[]> {
   try {
     return await act(root);
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -41,7 +41,9 @@ async function snapshots(root: string, files: number): Promise<Row[]> {
     writeFileSync(join(dir, pathOf(i)), `file ${i}\n`);
   }
   const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=b', '-c', 'user.email=b@localhost', ...args], { cwd: dir });
+    execFileSync('git', ['-c', 'gc.auto=0', '-c', 'user.name=b', '-c', 'user.email=b@localhost', ...args], {
+      cwd: dir,
+    });
   git('init', '-q');
   git('add', '-A');
   git('commit', '-q', '-m', 'base');
