@@ -70,12 +70,19 @@ async function benchTurns(model: ScriptedModel, bwrapMs: number): Promise<Row[]>
 const model = await startScriptedModel();
 try {
   const { rows, bwrapMs } = benchCommands(quick ? 5 : 21);
-  rows.push(...(await benchTurns(model, bwrapMs)));
-  rows.push(...(await benchOutput(model)));
-  for (const files of quick ? [1_000] : [1_000, 10_000, 100_000]) rows.push(...(await benchSnapshots(files)));
-  rows.push(...benchPatch());
-  rows.push(...(await benchThread(quick ? 1_000 : 10_000)));
-  rows.push(...benchBatch(quick ? 4 : 200));
+  const parts: (() => Row[] | Promise<Row[]>)[] = [
+    () => benchTurns(model, bwrapMs),
+    () => benchOutput(model),
+    ...(quick ? [1_000] : [1_000, 10_000, 100_000]).map((files) => () => benchSnapshots(files)),
+    () => benchPatch(),
+    () => benchThread(quick ? 1_000 : 10_000),
+    () => benchBatch(quick ? 4 : 200),
+  ];
+  for (const part of parts) {
+    const more = await part();
+    rows.push(...more);
+    process.stderr.write(`${renderTable(more)}\n\n`);
+  }
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 1024 ** 3)} GiB, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`;
   process.stdout.write(`Machine: ${machine}.\n\n${renderTable(rows)}\n`);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ machine, rows }, null, 2)}\n`);

@@ -108,7 +108,7 @@ async function threads(root: string, events: number): Promise<Row[]> {
   await thread.close();
   const env = { ...process.env, BELAY_HOME: stateDir };
   const cli = (...args: string[]) => {
-    const end = spawnSync(process.execPath, [CLI, ...args], { env, cwd: root });
+    const end = spawnSync(process.execPath, [CLI, ...args], { env, cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
     if (end.status !== 0) throw new Error(`belay ${args[0]} ended with ${end.status}: ${end.stderr}`);
   };
   const read = () => openThread(stateDir, thread.id).then(readTimeline);
