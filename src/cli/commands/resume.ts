@@ -1,24 +1,14 @@
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { oneLine } from '../../events/index.ts';
-import {
-  type ApprovalDecision,
-  type OutputSchema,
-  type RunRequest,
-  refuseRun,
-  SCHEMA_ARTIFACT,
-  startRun,
-} from '../../run/index.ts';
+import { type ApprovalDecision, type OutputSchema, type RunRequest, SCHEMA_ARTIFACT } from '../../run/index.ts';
 import { openThread, type StoredThread, stateFolder } from '../../thread/index.ts';
-import type { Handler, Invocation } from '../command.ts';
-import { guardRun } from '../guard-run.ts';
+import type { Invocation } from '../command.ts';
+import { handleRun } from '../handle-run.ts';
 import { keepLimits } from '../keep-limits.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
-import { openStreams, stdoutOnly } from '../open-streams.ts';
-import { requireParentFolder, usableFile } from '../output-file.ts';
-import { describeBug, print } from '../print.ts';
+import { requireParentFolder } from '../output-file.ts';
 import { type GivenOptions, textOf } from '../read-options.ts';
 import { streamFiles } from '../stream-files.ts';
 
@@ -93,25 +83,4 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 /** `belay resume`: a thread goes on where its last run stopped. */
-export const resumeRun: Handler = async (invocation) => {
-  const { io, options, version } = invocation;
-  let streams = stdoutOnly(options, io);
-  let request: RunRequest;
-  try {
-    streams = await openStreams(options, io);
-    request = await readRequest(invocation);
-  } catch (error) {
-    await print(io.stderr, `belay: ${error instanceof UsageError ? error.message : describeBug(error)}\n`);
-    const result = await refuseRun(error, {
-      version,
-      sinks: streams,
-      resultFile: await usableFile(textOf(options, 'result'), io.cwd()),
-    });
-    return result.exit_code;
-  }
-  const run = startRun(request, streams);
-  const result = await guardRun(run, io);
-  if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
-    await print(io.stderr, `belay: ${result.outcome}: ${oneLine(result.reason)}\n`);
-  return result.exit_code;
-};
+export const resumeRun = handleRun(readRequest);

@@ -1,15 +1,13 @@
 import { resolve } from 'node:path';
-import { UsageError } from '../../errors.ts';
 import { oneLine } from '../../events/index.ts';
-import { type RunRequest, refuseRun, startRun } from '../../run/index.ts';
-import type { Handler, Invocation } from '../command.ts';
-import { guardRun } from '../guard-run.ts';
+import type { RunRequest } from '../../run/index.ts';
+import type { Invocation } from '../command.ts';
+import { handleRun } from '../handle-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
-import { openStreams, stdoutOnly } from '../open-streams.ts';
-import { refuseSharedFiles, requireParentFolder, usableFile } from '../output-file.ts';
-import { describeBug, print } from '../print.ts';
+import { refuseSharedFiles, requireParentFolder } from '../output-file.ts';
+import { print } from '../print.ts';
 import { readGoal } from '../read-goal.ts';
 import { isGiven, listOf, textOf } from '../read-options.ts';
 import { streamFiles } from '../stream-files.ts';
@@ -50,25 +48,4 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
 }
 
 /** `belay run`: one goal to one verdict. */
-export const runGoal: Handler = async (invocation) => {
-  const { io, options, version } = invocation;
-  let streams = stdoutOnly(options, io);
-  let request: RunRequest;
-  try {
-    streams = await openStreams(options, io);
-    request = await readRequest(invocation);
-  } catch (error) {
-    await print(io.stderr, `belay: ${error instanceof UsageError ? error.message : describeBug(error)}\n`);
-    const result = await refuseRun(error, {
-      version,
-      sinks: streams,
-      resultFile: await usableFile(textOf(options, 'result'), io.cwd()),
-    });
-    return result.exit_code;
-  }
-  const run = startRun(request, streams);
-  const result = await guardRun(run, io);
-  if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
-    await print(io.stderr, `belay: ${result.outcome}: ${oneLine(result.reason)}\n`);
-  return result.exit_code;
-};
+export const runGoal = handleRun(readRequest);
