@@ -16,18 +16,22 @@ const entries: fc.Arbitrary<Entry> = fc.oneof(
 type Edit = readonly [path: string, entry: Entry | 'remove'];
 const edits = fc.array(fc.tuple(paths, fc.oneof(entries, fc.constant('remove' as const))), { maxLength: 8 });
 
-/** An edit whose path leads through a file or link takes that away first: no edit leaves the folder. */
-const apply = async (dir: string, list: readonly Edit[]): Promise<void> => {
+/** An edit whose path leads through a file or link takes that away first: no edit leaves the folder. Returns what was taken away so. */
+const apply = async (dir: string, list: readonly Edit[]): Promise<string[]> => {
+  const taken: string[] = [];
   for (const [path, entry] of list) {
     const parts = path.split('/');
     const seen = await photograph(dir);
     for (let at = 1; at < parts.length; at += 1) {
       const above = parts.slice(0, at).join('/');
-      if (seen[above] !== undefined && seen[above] !== 'folder') await rm(join(dir, above));
+      if (seen[above] === undefined || seen[above] === 'folder') continue;
+      await rm(join(dir, above));
+      taken.push(above);
     }
     if (entry === 'remove') await rm(join(dir, path), { recursive: true, force: true });
     else await write(dir, { [path]: entry });
   }
+  return taken;
 };
 
 it('any edits: the patch on the base gives the tree, and restoring gives every byte back', async () => {
@@ -62,8 +66,8 @@ it('any edits: looking only at the paths written gives the tree that looking at 
   const [narrow, whole] = [(await open(dir)).workspace, (await open(dir)).workspace];
   await fc.assert(
     fc.asyncProperty(edits, async (list) => {
-      await apply(dir, [...list, ['ignored', 'x']]);
-      const tree = await narrow.snapshot([...list.map(([path]) => path), 'ignored']);
+      const taken = await apply(dir, [...list, ['ignored', 'x']]);
+      const tree = await narrow.snapshot([...taken, ...list.map(([path]) => path), 'ignored']);
       expect(tree).toBe(await whole.snapshot());
       expect(tree).toBe(await narrow.snapshot());
     }),
