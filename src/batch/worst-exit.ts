@@ -1,4 +1,4 @@
-import { type JobRecord, Outcome, type Result } from '../events/index.ts';
+import { isJudged, type JobRecord, Outcome, type Result } from '../events/index.ts';
 
 /** The exit code of the worst result by the table of outcomes (contract, section 3), or 0. */
 export function worstExit(results: readonly Result[]): number {
@@ -9,17 +9,5 @@ export function worstExit(results: readonly Result[]): number {
 
 /** Whether the job is over: a verdict about the job, not about the day. Anything else is done again by the next run of the batch. */
 export function isDone({ result, cut_short }: Pick<JobRecord, 'result' | 'cut_short'>): boolean {
-  return DONE.has(result.outcome) && cut_short === undefined;
+  return isJudged(result.outcome) && cut_short === undefined;
 }
-
-const DONE: ReadonlySet<Outcome> = new Set([
-  'verified',
-  'unchecked',
-  'not_reproduced',
-  'unverified',
-  'limit_reached',
-  'policy_violation',
-  'approval_required',
-  'gave_up',
-  'invalid_output',
-]);

@@ -17,7 +17,7 @@ export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './
 export { Job } from './job.ts';
 export { JobRecord, RunSummary, Shard } from './job-record.ts';
 export { openTraceSink } from './open-trace-sink.ts';
-export { exitCodeOf, type Interruption, Outcome } from './outcome.ts';
+export { exitCodeOf, type Interruption, isJudged, Outcome } from './outcome.ts';
 export { toPlainJson } from './plain-json.ts';
 export { createProgressLines } from './progress-lines.ts';
 export { type EventLine, parseEventLine, readEvents } from './read-events.ts';

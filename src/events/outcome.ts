@@ -21,6 +21,23 @@ export const Outcome = z.enum([
 ]);
 export type Outcome = z.infer<typeof Outcome>;
 
+const JUDGED: ReadonlySet<Outcome> = new Set([
+  'verified',
+  'unchecked',
+  'not_reproduced',
+  'unverified',
+  'limit_reached',
+  'policy_violation',
+  'approval_required',
+  'gave_up',
+  'invalid_output',
+]);
+
+/** Whether the agent had its chance: a verdict about the job. Every other outcome means that belay could not do its work. */
+export function isJudged(outcome: Outcome): boolean {
+  return JUDGED.has(outcome);
+}
+
 /** Why a run was interrupted: the signal, or a reader that closed stdout. */
 export type Interruption = 'SIGINT' | 'SIGTERM' | 'SIGPIPE';
 

@@ -1,24 +1,11 @@
 import { UsageError } from '../../errors.ts';
-import { Outcome } from '../../events/index.ts';
+import { isJudged, Outcome } from '../../events/index.ts';
 
 export type FailOn =
   | { kind: 'not-verified' }
   | { kind: 'error' }
   | { kind: 'never' }
   | { kind: 'outcomes'; outcomes: readonly Outcome[] };
-
-/** Outcomes of a run whose agent had its chance; every other one means that belay could not do its work. */
-const JUDGED: ReadonlySet<Outcome> = new Set([
-  'verified',
-  'unchecked',
-  'not_reproduced',
-  'unverified',
-  'limit_reached',
-  'policy_violation',
-  'approval_required',
-  'gave_up',
-  'invalid_output',
-]);
 
 export function parseFailOn(text: string): FailOn {
   const word = text.trim();
@@ -38,7 +25,7 @@ export function parseFailOn(text: string): FailOn {
 /** The exit code of the step: belay's own, or 0 where this end is none that the workflow wants to fail on. */
 export function decideExitCode(failOn: FailOn, { outcome, exitCode }: { outcome: Outcome; exitCode: number }): number {
   if (failOn.kind === 'never') return 0;
-  if (failOn.kind === 'error') return JUDGED.has(outcome) ? 0 : exitCode;
+  if (failOn.kind === 'error') return isJudged(outcome) ? 0 : exitCode;
   if (failOn.kind === 'not-verified') return exitCode;
   // An outcome that the workflow names fails the step, whatever its exit code.
   return failOn.outcomes.includes(outcome) ? exitCode || 1 : 0;
