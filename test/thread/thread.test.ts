@@ -11,7 +11,6 @@ import {
   openThread,
   pruneThreads,
   resumeThread,
-  stateFolder,
   type Thread,
   type ThreadNote,
 } from '../../src/thread/index.ts';
@@ -292,16 +291,5 @@ describe('pruneThreads', () => {
     expect(await olderThan(clock.now() + 1)).toEqual([{ id: old.id, bytes: expect.any(Number) }]);
     expect((await listThreads(stateDir)).map((thread) => thread.id)).toEqual([busy.id]);
     await busy.close();
-  });
-});
-
-describe('stateFolder', () => {
-  it('follows BELAY_HOME, then XDG_STATE_HOME, then the home', () => {
-    const env = { BELAY_HOME: '/b', XDG_STATE_HOME: '/x', HOME: '/h' };
-    expect([
-      stateFolder(env),
-      stateFolder({ ...env, BELAY_HOME: '' }),
-      stateFolder({ HOME: '/h', XDG_STATE_HOME: 'relative' }),
-    ]).toEqual(['/b', '/x/belay', '/h/.local/state/belay']);
   });
 });
