@@ -30,3 +30,43 @@ export class RunBlockedError extends Error {
     this.outcome = outcome;
   }
 }
+
+/** Code of a system's or a library's error (`ENOENT`); null for an error without one, which is a bug and wants to be rethrown. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+/** Whether a caught value is an error with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  const code = codeOf(error);
+  return code !== null && codes.includes(code);
+}
+
+/** Why a sink takes nothing more: its reader went away, there is no room, or something else broke. */
+export type SinkFailure = 'closed' | 'full' | 'failed';
+
+const REASONS: Readonly<Record<string, SinkFailure>> = {
+  EPIPE: 'closed',
+  ECONNRESET: 'closed',
+  ERR_STREAM_DESTROYED: 'closed',
+  ERR_STREAM_WRITE_AFTER_END: 'closed',
+  ERR_STREAM_PREMATURE_CLOSE: 'closed',
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EFBIG: 'full',
+};
+
+/** What a sink's `write` or `close` rejects with. */
+export class SinkError extends Error {
+  override readonly name = 'SinkError';
+  readonly reason: SinkFailure;
+  /** What the sink writes to, in words: `stdout`, a path. */
+  readonly target: string;
+
+  constructor(target: string, cause: unknown) {
+    const code = codeOf(cause);
+    super(`cannot write to ${target}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.reason = (code === null ? undefined : REASONS[code]) ?? 'failed';
+    this.target = target;
+  }
+}

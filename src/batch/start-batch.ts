@@ -1,3 +1,4 @@
+import { SinkError } from '../errors.ts';
 import type { Clock, Interruption, Shard } from '../events/index.ts';
 import { isManifestOrLock, type TreeSource } from '../workspace/index.ts';
 import { type BatchLimits, createBatchBudget } from './batch-budget.ts';
@@ -45,6 +46,8 @@ export interface BatchSinks {
 export interface BatchHandle {
   /** The exit code, when `batch.completed` is out. Rejects with a UsageError only before anything ran. */
   readonly ended: Promise<number>;
+  /** Outputs that could not be written, one sentence each, for stderr. */
+  problems(): readonly string[];
   /** Every job that runs ends with its own result; what has not started does not start. */
   interrupt(why: Interruption): void;
 }
@@ -53,7 +56,9 @@ export interface BatchHandle {
 export function startBatch(options: BatchOptions, sinks: BatchSinks): BatchHandle {
   const controller = new AbortController();
   const running = new Set<RunningJob>();
+  const problems: string[] = [];
   let why: Interruption | null = null;
+  let isCutOff = false;
   const interrupt = (reason: Interruption) => {
     if (why !== null) return;
     why = reason;
@@ -64,23 +69,31 @@ export function startBatch(options: BatchOptions, sinks: BatchSinks): BatchHandl
     sinks: [...sinks.others, ...(sinks.main === null ? [] : [sinks.main])],
     clock: options.clock,
     interrupt: controller.signal,
-    onSinkFailed(sink) {
-      if (sink === sinks.main) interrupt('SIGPIPE');
+    onSinkFailed(sink, error) {
+      const isClosed = error instanceof SinkError && error.reason === 'closed';
+      if (sink === sinks.main && isClosed) interrupt('SIGPIPE');
+      if (why === null) problems.push(error instanceof Error ? error.message : String(error));
+      if (sink !== sinks.main || why !== null) return;
+      isCutOff = true;
+      interrupt('SIGTERM');
     },
   });
   const control: Control = {
     interruption: () => why,
+    isCutOff: () => isCutOff,
     track(job) {
       running.add(job);
       if (why !== null) job.interrupt(why);
       return () => running.delete(job);
     },
   };
-  return { ended: runBatch(options, stream, control), interrupt };
+  return { ended: runBatch(options, stream, control), problems: () => problems, interrupt };
 }
 
 interface Control {
   interruption(): Interruption | null;
+  /** stdout takes nothing more, for another reason than that its reader went away. */
+  isCutOff(): boolean;
   track(job: RunningJob): () => void;
 }
 
@@ -131,5 +144,6 @@ async function runBatch(options: BatchOptions, stream: BatchStream, control: Con
   });
   await stream.emit(completed);
   await stream.close();
+  if (control.isCutOff()) return 1;
   return control.interruption() === 'SIGPIPE' ? 141 : completed.exit_code;
 }

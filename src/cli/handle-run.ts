@@ -1,35 +1,50 @@
-import { UsageError } from '../errors.ts';
 import { oneLine } from '../events/index.ts';
-import { type RunRequest, refuseRun, startRun } from '../run/index.ts';
-import type { Handler, Invocation } from './command.ts';
+import { type RunHandle, type RunRequest, type RunSinks, refuseRun, startRun } from '../run/index.ts';
+import type { Handler, Invocation, Io } from './command.ts';
 import { guardRun } from './guard-run.ts';
 import { openStreams, stdoutOnly } from './open-streams.ts';
 import { usableFile } from './output-file.ts';
-import { describeBug, print } from './print.ts';
+import { describeFailure, print } from './print.ts';
 import { textOf } from './read-options.ts';
 
 /** What `run` and `resume` do with a request once it is read; where it cannot be, the stream has its start and its end all the same. */
 export function handleRun(readRequest: (invocation: Invocation) => Promise<RunRequest>): Handler {
   return async (invocation) => {
-    const { io, options, version } = invocation;
+    const { io, options } = invocation;
     let streams = stdoutOnly(options, io);
     let request: RunRequest;
     try {
       streams = await openStreams(options, io);
       request = await readRequest(invocation);
     } catch (error) {
-      await print(io.stderr, `belay: ${error instanceof UsageError ? error.message : describeBug(error)}\n`);
-      const result = await refuseRun(error, {
-        version,
-        sinks: streams,
-        resultFile: await usableFile(textOf(options, 'result'), io.cwd()),
-      });
-      return result.exit_code;
+      return sayRefused(error, invocation, streams);
     }
-    const run = startRun(request, streams);
-    const result = await guardRun(run, io);
-    if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
-      await print(io.stderr, `belay: ${result.outcome}: ${oneLine(result.reason)}\n`);
-    return result.exit_code;
+    return sayEnd(startRun(request, streams), io);
   };
+}
+
+/** Refuses a run that cannot begin, on stderr and in its stream; returns the exit code. */
+export async function sayRefused(
+  error: unknown,
+  { io, options, version }: Invocation,
+  sinks: RunSinks,
+): Promise<number> {
+  await print(io.stderr, `belay: ${describeFailure(error)}\n`);
+  const resultFile = await usableFile(textOf(options, 'result'), io.cwd());
+  const { result, problems } = await refuseRun(error, { version, sinks, resultFile });
+  await sayProblems(problems, io);
+  return result.exit_code;
+}
+
+/** Waits for the end of a run, says on stderr what its stream may not have said, and returns the exit code. */
+export async function sayEnd(run: RunHandle, io: Io): Promise<number> {
+  const result = await guardRun(run, io);
+  await sayProblems(run.problems(), io);
+  if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
+    await print(io.stderr, `belay: ${result.outcome}: ${oneLine(result.reason)}\n`);
+  return result.exit_code;
+}
+
+async function sayProblems(problems: readonly string[], io: Pick<Io, 'stderr'>): Promise<void> {
+  for (const problem of problems) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
 }

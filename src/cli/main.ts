@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import type { Command, Io } from './command.ts';
 import { COMMANDS, LATER } from './commands/index.ts';
 import type { OptionTable } from './options.ts';
-import { describeBug, print } from './print.ts';
+import { describeFailure, print } from './print.ts';
 import { readOptions } from './read-options.ts';
 
 declare const BELAY_VERSION: string;
@@ -122,11 +122,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (shown !== '') await print(io.stdout, `${shown}\n`);
     return asked === null ? 0 : await runCommand(asked, argv, io);
   } catch (error) {
-    if (error instanceof UsageError) {
-      await print(io.stderr, `belay: ${error.message}\n`);
-      return 2;
-    }
-    await print(io.stderr, `belay: ${describeBug(error)}\n`);
-    return 1;
+    await print(io.stderr, `belay: ${describeFailure(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
   }
 }

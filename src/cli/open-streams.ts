@@ -7,6 +7,7 @@ import {
   createStreamSink,
   createStreamWriter,
   createTextSink,
+  createWarningLines,
   type EventSink,
   oneLine,
   openTraceSink,
@@ -22,19 +23,22 @@ export async function openStreams(options: GivenOptions, io: Io): Promise<RunSin
   const file = textOf(options, 'events');
   const others: EventSink[] = file === null ? [] : [await createFileSink(resolve(io.cwd(), file))];
   const stderr = createStreamWriter(io.stderr, 'stderr');
+  // What is said there is a courtesy: a run does not depend on it.
+  const say = (text: string) => stderr.write(text).catch(() => undefined);
   const status =
     io.stderr.isTTY && format !== 'quiet'
       ? createStatusLine({
-          write: (text) => stderr.write(text),
+          write: say,
           columns: () => io.stderr.columns || 80,
           clock: systemClock,
         })
       : null;
   if (status !== null) others.push(status);
-  else if (format === 'jsonl')
-    others.push(createProgressLines({ write: (text) => stderr.write(text), clock: systemClock }));
+  else if (format === 'jsonl') others.push(createProgressLines({ write: say, clock: systemClock }));
+  if (format !== 'text')
+    others.push(createWarningLines({ write: (text) => (status === null ? say(text) : status.around(say, text)) }));
   const traces = await openTraceSink(io.env, {
-    onProblem: (message) => void stderr.write(`belay: ${oneLine(message)}\n`).catch(() => undefined),
+    onProblem: (message) => void say(`belay: ${oneLine(message)}\n`),
   });
   if (traces !== null) others.push(traces);
   return { main: mainSink(format, io, status), others };

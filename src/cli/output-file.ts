@@ -1,17 +1,21 @@
-import { stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { codeOf, hasCode, UsageError } from '../errors.ts';
 
-/** Refuses an output path early: a run must not end in "no such folder". */
-export async function requireParentFolder(option: string, path: string): Promise<void> {
+/** Refuses an output path early: a run must not end in "no such folder", or in a file that nobody may write. */
+export async function requireWritable(option: string, path: string): Promise<void> {
+  const kind = await kindOf(path);
+  if (kind === 'folder') throw new UsageError(`${option}: ${path} is a folder`);
   const folder = dirname(path);
-  if (await isFolder(path)) throw new UsageError(`${option}: ${path} is a folder`);
+  const around = kind === null ? await kindOf(folder) : 'folder';
+  if (around === null) throw new UsageError(`${option}: the folder ${folder} does not exist`);
+  if (around === 'other') throw new UsageError(`${option}: ${folder} is no folder`);
   try {
-    if ((await stat(folder)).isDirectory()) return;
+    await access(kind === null ? folder : path, constants.W_OK);
   } catch (error) {
-    throw new UsageError(`${option}: the folder ${folder} does not exist`, { cause: error });
+    throw new UsageError(`${option}: ${path} cannot be written (${codeOf(error)})`, { cause: error });
   }
-  throw new UsageError(`${option}: ${folder} is no folder`);
 }
 
 /** Refuses two options that name one file: the later one would overwrite the earlier one's. Devices such as /dev/null take both. */
@@ -25,12 +29,12 @@ export function refuseSharedFiles(files: Readonly<Record<string, string | null>>
   }
 }
 
-async function isFolder(path: string): Promise<boolean> {
+async function kindOf(path: string): Promise<'folder' | 'other' | null> {
   try {
-    return (await stat(path)).isDirectory();
+    return (await stat(path)).isDirectory() ? 'folder' : 'other';
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
-    throw error;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
+    throw new UsageError(`${path} cannot be reached (${codeOf(error)})`, { cause: error });
   }
 }
 
@@ -38,7 +42,7 @@ async function isFolder(path: string): Promise<boolean> {
 export async function usableFile(path: string | null, cwd: string): Promise<string | null> {
   if (path === null) return null;
   try {
-    await requireParentFolder('--result', resolve(cwd, path));
+    await requireWritable('--result', resolve(cwd, path));
     return resolve(cwd, path);
   } catch (error) {
     if (error instanceof UsageError) return null;

@@ -1,9 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { codeOf, hasCode, SinkError, UsageError } from '../errors.ts';
 import type { EventSink } from './event.ts';
-import { codeOf, SinkError } from './sink-error.ts';
 
 /** A file that takes whole lines, each with its newline. */
 export interface LineFile {
@@ -53,7 +52,7 @@ async function openForLines(path: string): Promise<FileHandle> {
     return await open(path, FLAGS, 0o644);
   } catch (error) {
     const code = codeOf(error);
-    if (code === undefined) throw error;
+    if (code === null) throw error;
     const what = code === 'ENOENT' ? `the folder ${dirname(path)} does not exist; create it first` : code;
     throw new UsageError(`cannot write events to ${path}: ${what}`, { code: 'events_file', cause: error });
   }
@@ -64,6 +63,6 @@ async function syncFile(handle: FileHandle): Promise<void> {
   try {
     await handle.sync();
   } catch (error) {
-    if (!['EINVAL', 'ENOTSUP', 'EROFS'].includes(codeOf(error) ?? '')) throw error;
+    if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'EROFS')) throw error;
   }
 }

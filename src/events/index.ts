@@ -37,9 +37,9 @@ export {
   Result,
 } from './result.ts';
 export { eventsSchema, jobSchema, resultSchema } from './schemas.ts';
-export { SinkError, type SinkFailure } from './sink-error.ts';
 export { createStatusLine, type StatusLine } from './status-line.ts';
 export { createStreamSink, createStreamWriter, type StreamWriter } from './stream-sink.ts';
 export { createTextSink } from './text-sink.ts';
 export { addUsage, NO_USAGE, Usage } from './usage.ts';
 export { oneLine, quoteLines } from './visible-text.ts';
+export { createWarningLines } from './warning-lines.ts';

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { EventSink } from './event.ts';
 import { createProgress } from './progress.ts';
 
-/** Where no terminal is: a plain line after every turn and every round of checks. */
+/** Where no terminal is: a plain line after every turn and every round of checks. See `createWarningLines` for what goes wrong. */
 export function createProgressLines(options: { write(text: string): void | Promise<void>; clock: Clock }): EventSink {
   const progress = createProgress(options.clock);
   return {

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
+import { hasCode, SinkError } from '../errors.ts';
 import type { EventSink } from './event.ts';
-import { SinkError } from './sink-error.ts';
 
 /** A text writer with back-pressure over a Node stream, which it never ends: stdout and stderr belong to the process. */
 export interface StreamWriter {
@@ -15,7 +15,8 @@ export function createStreamWriter(stream: Writable, name: string): StreamWriter
   let failure: SinkError | null = null;
   const waiting = new Set<(error: SinkError) => void>();
   const fail = (cause: unknown) => {
-    failure ??= new SinkError(name, cause);
+    // A terminal that was closed says EIO.
+    failure ??= new SinkError(name, 'isTTY' in stream && stream.isTTY && hasCode(cause, 'EIO') ? closed() : cause);
     for (const reject of waiting) reject(failure);
     waiting.clear();
   };

@@ -1,4 +1,4 @@
-import { RunBlockedError, UsageError } from '../errors.ts';
+import { hasCode, RunBlockedError, type SinkError, UsageError } from '../errors.ts';
 import type { CheckResult, Interruption, Outcome, Result } from '../events/index.ts';
 
 /** How the work ended, before the workspace is settled and the result is folded. */
@@ -62,8 +62,15 @@ export function concludeError(error: unknown): Conclusion {
 
 /** A disk that is full, read-only or broken: no bug, and nothing that the run could go on without. */
 function isStorageError(error: unknown): boolean {
-  const codes = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EFBIG'];
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+  return hasCode(error, 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EFBIG');
+}
+
+/** stdout is what the run was started for: without it, it goes no further. */
+export function concludeOutputLoss({ message, reason }: SinkError): Conclusion {
+  const advice = reason === 'full' ? 'make room, or send it elsewhere' : 'send it elsewhere';
+  return conclude('internal_error', `${message}: ${advice}`, {
+    error: { code: 'stdout_unwritable', message, retryable: false },
+  });
 }
 
 export function concludeInterruption(interruption: Interruption): Conclusion {

@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises';
+import { SinkError } from '../errors.ts';
 import { createRedactor, NO_USAGE, type Result } from '../events/index.ts';
-import { type Conclusion, concludeError, concludeInterruption } from './conclusion.ts';
+import { type Conclusion, concludeError, concludeInterruption, concludeOutputLoss } from './conclusion.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import type { RunRequest, RunSinks } from './request.ts';
 import { foldResult, NO_CHANGES, type ResultFacts } from './result.ts';
@@ -34,9 +34,10 @@ export async function execute({ request, session, work, prefetch }: Execution): 
   }
   const loss = session.loss();
   if (loss !== null) conclusion = { ...concludeError(loss), checks: conclusion.checks };
-  const why = session.interruption();
-  if (loss === null && why !== null && conclusion.outcome !== 'verified' && conclusion.outcome !== 'unchecked') {
-    conclusion = { ...conclusion, ...concludeInterruption(why), checks: conclusion.checks };
+  const stop = session.interruption() ?? session.outputLoss();
+  if (loss === null && stop !== null && conclusion.outcome !== 'verified' && conclusion.outcome !== 'unchecked') {
+    const stopped = stop instanceof SinkError ? concludeOutputLoss(stop) : concludeInterruption(stop);
+    conclusion = { ...conclusion, ...stopped, checks: conclusion.checks };
   }
   if (prepared?.context && prepared.trees) {
     try {
@@ -61,7 +62,7 @@ export async function execute({ request, session, work, prefetch }: Execution): 
     durationMs: session.elapsedMs(),
     earlierMs: prepared?.past?.elapsedMs ?? 0,
   };
-  if (request.files.message !== null) await writeOutput(request.files.message, `${conclusion.message}\n`, session.emit);
+  if (request.files.message !== null) await writeOutput(request.files.message, `${conclusion.message}\n`, session);
   try {
     return await complete(session, facts, request.files.result);
   } finally {
@@ -92,20 +93,25 @@ async function complete(session: Session, facts: ResultFacts, resultFile: string
   await session.emit({ type: 'run.completed', result: foldResult(facts) });
   const emitted = session.emitted();
   if (emitted === null) throw new Error('bug: run.completed was emitted, but its result was not seen');
-  if (resultFile !== null) await writeFile(resultFile, `${JSON.stringify(emitted, null, 2)}\n`);
+  const isWritten =
+    resultFile === null || (await writeOutput(resultFile, `${JSON.stringify(emitted, null, 2)}\n`, session));
   await session.close();
-  const why = session.interruption();
-  // The reader may go away at the very last line.
-  return why === 'SIGPIPE' && emitted.outcome !== 'interrupted'
-    ? { ...emitted, outcome: 'interrupted', exit_code: 141 }
-    : emitted;
+  // The reader may go away, or the disk fill up, at the very last line: who asked for it does not have it.
+  if (session.interruption() === 'SIGPIPE' && emitted.outcome !== 'interrupted')
+    return { ...emitted, outcome: 'interrupted', exit_code: 141 };
+  const late = session.outputLoss();
+  if (late !== null && emitted.outcome !== 'internal_error') {
+    const { outcome, reason } = concludeOutputLoss(late);
+    return { ...emitted, outcome, reason, exit_code: 1 };
+  }
+  return isWritten ? emitted : { ...emitted, exit_code: emitted.exit_code === 0 ? 1 : emitted.exit_code };
 }
 
 /** A run that cannot begin because of how it was asked for: its stream is one start and one end. */
 export async function refuseRun(
   error: unknown,
   options: { version: string; sinks: RunSinks; resultFile: string | null },
-): Promise<Result> {
+): Promise<{ result: Result; problems: readonly string[] }> {
   const { session } = createSession(options.sinks);
   session.open(createRedactor([]), []);
   await session.emit({
@@ -119,7 +125,7 @@ export async function refuseRun(
     limits: null,
     thread_id: '',
   });
-  return complete(
+  const result = await complete(
     session,
     {
       conclusion: concludeError(error),
@@ -141,4 +147,5 @@ export async function refuseRun(
     },
     options.resultFile,
   );
+  return { result, problems: session.problems() };
 }

@@ -150,6 +150,7 @@ export async function prepare(
     request,
     policy: mounts.policy,
     emit: session.emit,
+    noteProblem: session.noteProblem,
     redactor,
     thread: thread.value,
     workspace,

@@ -16,6 +16,8 @@ export interface RunContext {
   request: RunRequest;
   policy: Policy;
   emit: Emit;
+  /** Tells of an output that could not be written. */
+  noteProblem(message: string): Promise<void>;
   redactor: Redactor;
   thread: Thread;
   workspace: Workspace;

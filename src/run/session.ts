@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { SinkError } from '../errors.ts';
 import {
   createEventStream,
   type Emit,
@@ -7,7 +8,6 @@ import {
   type Interruption,
   type Redactor,
   type Result,
-  SinkError,
   systemClock,
 } from '../events/index.ts';
 import type { RunSinks } from './request.ts';
@@ -24,6 +24,12 @@ export interface Session {
   interruption(): Interruption | null;
   /** Why the run cannot be recorded any more; null while it is. */
   loss(): unknown;
+  /** Why stdout takes nothing more, where its reader is still there (a full disk); null while it does. */
+  outputLoss(): SinkError | null;
+  /** Tells of an output that was not written: as an event, or for `problems` once the last event is out. */
+  noteProblem(message: string): Promise<void>;
+  /** What came too late for an event. */
+  problems(): readonly string[];
   elapsedMs(): number;
   nextItemId(): string;
   /** Opens the stream; nothing can be emitted before. `extra` are sinks of the run's own (the thread). */
@@ -75,6 +81,8 @@ export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
   const runId = `r_${Date.now().toString(36)}_${randomBytes(5).toString('hex')}`;
   let why: Interruption | null = null;
   let loss: unknown = null;
+  let outputLoss: SinkError | null = null;
+  const problems: string[] = [];
   let items = 0;
   let stream: EventStream | null = null;
   let result: Result | null = null;
@@ -88,6 +96,17 @@ export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
     if (why !== null) return;
     why = reason;
     controller.abort(reason);
+  }
+
+  function loseMain(error: unknown): void {
+    const failure = error instanceof SinkError ? error : new SinkError('stdout', error);
+    if (failure.reason === 'closed') {
+      interrupt('SIGPIPE');
+    } else if (why === null) {
+      // After an interruption it would be the grace that ran out.
+      outputLoss = failure;
+      controller.abort('stdout takes nothing more');
+    }
   }
 
   const main = sinks.main === null ? null : withGrace(sinks.main, controller.signal);
@@ -104,6 +123,12 @@ export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
     interrupt: controller.signal,
     interruption: () => why,
     loss: () => loss,
+    outputLoss: () => outputLoss,
+    async noteProblem(message) {
+      if (stream === null || stream.isCompleted()) problems.push(message);
+      else await stream.emit({ type: 'error', code: 'output_file', message });
+    },
+    problems: () => problems,
     elapsedMs: () => performance.now() - start,
     nextItemId: () => `item_${items++}`,
     open(redactor, extra) {
@@ -115,9 +140,10 @@ export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
         clock: systemClock,
         sinks: [keepResult, ...extra, ...others, ...(main === null ? [] : [main])],
         onSinkFailed(sink, error) {
-          if (sink === main) interrupt('SIGPIPE');
+          if (sink === main) loseMain(error);
           // What the thread does not record must not happen.
-          if (extra.includes(sink)) lose(error);
+          else if (extra.includes(sink)) lose(error);
+          else void session.noteProblem(error instanceof Error ? error.message : String(error));
         },
       });
       return stream;

@@ -35,13 +35,14 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
     change.files.length === 0
       ? null
       : await keepPatch(thread, { name: kept ? 'change.patch' : 'rejected.patch', patch: change.patch });
-  if (request.files.patch !== null) await writeOutput(request.files.patch, change.patch, context.emit);
+  const asked = request.files.patch;
+  const written = asked !== null && (await writeOutput(asked, change.patch, context)) ? asked : null;
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
   const files = restores ? await putBack(context, { final, found: trees.found }) : 0;
   if (files > 0) await context.emit({ type: 'workspace.restored', to: 'base', files });
   // The workspace is as it was, also where the patch could not be kept.
   if (stored !== null && 'error' in stored) throw stored.error;
-  const patch = request.files.patch ?? (request.ephemeral ? null : (stored?.path ?? null));
+  const patch = written ?? (request.ephemeral ? null : (stored?.path ?? null));
   return {
     changes: {
       files: [...change.files],

@@ -7,6 +7,8 @@ import { createSession } from './session.ts';
 export interface RunHandle {
   /** Never rejects: every path ends in a result, which is also the last event. */
   readonly result: Promise<Result>;
+  /** Outputs that could not be written, where the last event was out already: one sentence each, for stderr. */
+  problems(): readonly string[];
   interrupt(why: Interruption): void;
   /** A message for the agent, put in before its next answer. */
   steer(text: string): void;
@@ -23,6 +25,7 @@ export function startRun(request: RunRequest, sinks: RunSinks): RunHandle {
       prefetch: () => import('./work.ts'),
       work: async (prepared) => (await import('./work.ts')).work(prepared, () => steering.splice(0)),
     }),
+    problems: session.problems,
     interrupt,
     steer(text) {
       steering.push(text);

@@ -17,6 +17,7 @@ export function startVerify(request: RunRequest, sinks: RunSinks, patch: PatchJo
       prefetch: () => import('./verify-work.ts'),
       work: async (prepared) => (await import('./verify-work.ts')).verify(prepared, patch),
     }),
+    problems: session.problems,
     interrupt,
     steer() {
       throw new Error('bug: a verification takes no messages');

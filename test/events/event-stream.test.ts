@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { SinkError } from '../../src/errors.ts';
 import {
   createEventStream,
   createRedactor,
@@ -7,7 +8,6 @@ import {
   type EventBody,
   type EventSink,
   MAX_LINE_BYTES,
-  SinkError,
 } from '../../src/events/index.ts';
 import { fixedClock, sampleResult } from './sample-events.ts';
 

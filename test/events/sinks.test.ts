@@ -4,8 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/errors.ts';
-import { createFileSink, createStreamSink, type Event, SinkError } from '../../src/events/index.ts';
+import { SinkError, UsageError } from '../../src/errors.ts';
+import { createFileSink, createStreamSink, type Event } from '../../src/events/index.ts';
 import { runStarted, write } from './sample-events.ts';
 import { tempFolder } from './temp-folder.ts';
 

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { createFileSink, systemClock, toJson } from '../../events/index.ts';
 import { openBatchSinks } from '../batch-sinks.ts';
 import type { Handler } from '../command.ts';
-import { requireParentFolder } from '../output-file.ts';
+import { requireWritable } from '../output-file.ts';
 import { textOf } from '../read-options.ts';
 import { requireReadable } from './audit.ts';
 
@@ -18,7 +18,7 @@ export const mergeBatch: Handler = async ({ options, words, io, version }) => {
     );
   for (const word of words) await requireReadable(resolve(cwd, word));
   const output = textOf(options, 'output');
-  if (output !== null) await requireParentFolder('--output', resolve(cwd, output));
+  if (output !== null) await requireWritable('--output', resolve(cwd, output));
   // A first reading finds every fault before anything is written; the second passes the lines of runs on.
   const load = (onRunLine: (line: string) => Promise<void>) =>
     Promise.all(

@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type BatchHandle, createJobStarter, planMatrix, readShard, startBatch } from '../../batch/index.ts';
 import { UsageError } from '../../errors.ts';
-import { systemClock } from '../../events/index.ts';
+import { oneLine, systemClock } from '../../events/index.ts';
 import { parseDuration } from '../../policy/index.ts';
 import { stateFolder } from '../../thread/index.ts';
 import { openBatchSinks } from '../batch-sinks.ts';
 import type { Handler, Invocation, Io } from '../command.ts';
-import { requireParentFolder } from '../output-file.ts';
+import { requireWritable } from '../output-file.ts';
 import { planBatch } from '../plan-batch.ts';
 import { print } from '../print.ts';
 import { type GivenOptions, isGiven, textOf } from '../read-options.ts';
@@ -42,9 +42,9 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
   };
   const results = path('results');
   const patches = path('patches');
-  if (results !== null) await requireParentFolder('--results', results);
+  if (results !== null) await requireWritable('--results', results);
   const combine = path('combine');
-  if (combine !== null) await requireParentFolder('--combine', combine);
+  if (combine !== null) await requireWritable('--combine', combine);
   const settings = readSettings(options, io);
   const plan = await planBatch(options, jobFile(words), io);
   if (patches !== null) await mkdir(patches, { recursive: true });
@@ -64,7 +64,9 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
     },
     await openBatchSinks(options, io),
   );
-  return guardBatch(batch, io);
+  const code = await guardBatch(batch, io);
+  for (const problem of batch.problems()) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
+  return code;
 }
 
 function readSettings(options: GivenOptions, io: Io) {

@@ -12,7 +12,7 @@ import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
 import { openStreams } from '../open-streams.ts';
-import { requireParentFolder } from '../output-file.ts';
+import { requireWritable } from '../output-file.ts';
 import { print } from '../print.ts';
 import { listOf, textOf } from '../read-options.ts';
 import { renderDrift } from '../render-drift.ts';
@@ -60,7 +60,7 @@ export const replayEvents: Handler = async (invocation) => {
   const policy = withRecordedLimits(loaded, started.limits ?? {});
   const schema = textOf(options, 'output-schema');
   const driftFile = textOf(options, 'drift');
-  if (driftFile !== null) await requireParentFolder('--drift', resolve(cwd, driftFile));
+  if (driftFile !== null) await requireWritable('--drift', resolve(cwd, driftFile));
   const replayed: Event[] = [];
   const streams = await openStreams(options, io);
   const run = startRun(

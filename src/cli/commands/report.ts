@@ -21,7 +21,7 @@ import {
 import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { loadBatchView } from '../load-batch-view.ts';
-import { requireParentFolder } from '../output-file.ts';
+import { requireWritable } from '../output-file.ts';
 import { print } from '../print.ts';
 import { textOf } from '../read-options.ts';
 import { requireReadable } from './audit.ts';
@@ -61,7 +61,7 @@ export const reportRun: Handler = async (invocation) => {
   const source = words[0] ?? '';
   const file = textOf(options, 'output');
   const path = file === null ? null : resolve(io.cwd(), file);
-  if (path !== null) await requireParentFolder('--output', path);
+  if (path !== null) await requireWritable('--output', path);
   const format = formatOf(textOf(options, 'format'), file);
   const text = (await renderBatches(source, format, invocation)) ?? (await renderRun(source, format, invocation));
   if (path === null) await print(io.stdout, text);

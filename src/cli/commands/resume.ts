@@ -8,7 +8,7 @@ import { handleRun } from '../handle-run.ts';
 import { keepLimits } from '../keep-limits.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
-import { requireParentFolder } from '../output-file.ts';
+import { requireWritable } from '../output-file.ts';
 import { type GivenOptions, textOf } from '../read-options.ts';
 import { streamFiles } from '../stream-files.ts';
 
@@ -26,7 +26,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   const given: GivenOptions = new Map([...defaults, ...options]);
   const { policy, trustRef } = await loadPolicyFor({ options: given, workspace, cwd, env: io.env });
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
-  for (const [name, file] of Object.entries(files)) if (file !== null) await requireParentFolder(`--${name}`, file);
+  for (const [name, file] of Object.entries(files)) if (file !== null) await requireWritable(`--${name}`, file);
   return {
     kind: 'agent',
     version,

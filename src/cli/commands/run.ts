@@ -6,7 +6,7 @@ import { handleRun } from '../handle-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
-import { refuseSharedFiles, requireParentFolder } from '../output-file.ts';
+import { refuseSharedFiles, requireWritable } from '../output-file.ts';
 import { print } from '../print.ts';
 import { readGoal } from '../read-goal.ts';
 import { isGiven, listOf, textOf } from '../read-options.ts';
@@ -24,7 +24,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   if (note !== null) await print(io.stderr, `belay: ${oneLine(note, 1000)}\n`);
   const schema = path('output-schema');
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
-  for (const [name, file] of Object.entries(files)) if (file !== null) await requireParentFolder(`--${name}`, file);
+  for (const [name, file] of Object.entries(files)) if (file !== null) await requireWritable(`--${name}`, file);
   refuseSharedFiles({ ...files, events: path('events'), record: path('record') });
   return {
     kind: 'agent',

@@ -1,15 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { oneLine, Result } from '../../events/index.ts';
-import { type RunRequest, refuseRun, startVerify } from '../../run/index.ts';
+import { Result } from '../../events/index.ts';
+import { type RunRequest, startVerify } from '../../run/index.ts';
 import { createPatchBench, type PatchBench } from '../../workspace/index.ts';
 import type { Handler, Invocation } from '../command.ts';
-import { guardRun } from '../guard-run.ts';
+import { sayEnd, sayRefused } from '../handle-run.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
 import { openStreams, stdoutOnly } from '../open-streams.ts';
-import { requireParentFolder, usableFile } from '../output-file.ts';
-import { describeBug, print } from '../print.ts';
+import { requireWritable } from '../output-file.ts';
 import { textOf } from '../read-options.ts';
 import { streamFiles } from '../stream-files.ts';
 
@@ -23,7 +22,7 @@ async function readJob({ options, io, version }: Invocation): Promise<Job> {
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
   const { policy, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
   const result = textOf(options, 'result');
-  if (result !== null) await requireParentFolder('--result', resolve(cwd, result));
+  if (result !== null) await requireWritable('--result', resolve(cwd, result));
   const request: RunRequest = {
     kind: 'verify',
     version,
@@ -119,27 +118,17 @@ function parseResult(bytes: Buffer, source: string): Result {
 
 /** `belay verify`: the checks alone, on the workspace or on a patch in a fresh tree. */
 export const verifyWorkspace: Handler = async (invocation) => {
-  const { io, options, version } = invocation;
+  const { io, options } = invocation;
   let streams = stdoutOnly(options, io);
   let job: Job;
   try {
     streams = await openStreams(options, io);
     job = await readJob(invocation);
   } catch (error) {
-    await print(io.stderr, `belay: ${error instanceof UsageError ? error.message : describeBug(error)}\n`);
-    return (
-      await refuseRun(error, {
-        version,
-        sinks: streams,
-        resultFile: await usableFile(textOf(options, 'result'), io.cwd()),
-      })
-    ).exit_code;
+    return sayRefused(error, invocation, streams);
   }
   try {
-    const result = await guardRun(startVerify(job.request, streams, job.bench), io);
-    if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
-      await print(io.stderr, `belay: ${result.outcome}: ${oneLine(result.reason)}\n`);
-    return result.exit_code;
+    return await sayEnd(startVerify(job.request, streams, job.bench), io);
   } finally {
     await job.bench?.remove();
   }
