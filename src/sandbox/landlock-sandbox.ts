@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { type Bounds, exitDetail } from './bounds.ts';
 import { watchBounds } from './bounds-watch.ts';
 import { innerCommand } from './bubblewrap-args.ts';
@@ -168,6 +169,7 @@ async function runIn(
   });
   const words = createWords();
   let printedBytes = 0;
+  const startedAtMs = performance.now();
   const launch: Launch = {
     start(outputFd) {
       const child = spawn(file, args, {
@@ -187,7 +189,8 @@ async function runIn(
     },
     async settle(child) {
       await words.ended;
-      if (child.signalCode !== null || words.exitCode() === null) await endSurvivors(child.pid ?? 0, id);
+      if (child.signalCode !== null || words.exitCode() === null)
+        await endSurvivors({ group: child.pid ?? 0, id, startedAtMs });
     },
     watch(child, kill) {
       if (child.pid === undefined) return () => undefined;
@@ -212,7 +215,7 @@ async function runIn(
   const exitCode = words.exitCode();
   if (exitCode !== null) return { reason: 'exited', exitCode, durationMs, detail: exitDetail(exitCode, bounds) };
   if (end.signal !== null) {
-    killSurvivors(0, id);
+    killSurvivors({ group: 0, id, startedAtMs });
     const detail = `The sandbox was ended from outside by ${end.signal}.`;
     return { reason: 'killed', exitCode: null, durationMs, detail };
   }

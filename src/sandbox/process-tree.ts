@@ -66,6 +66,16 @@ export function allProcesses(): number[] {
     .map(Number);
 }
 
+/** Id that was given last in this pid namespace; null where the kernel does not say. */
+export function lastProcess(): number | null {
+  try {
+    return Number(readFileSync('/proc/sys/kernel/ns_last_pid', 'latin1'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+}
+
 /** How many threads a user has, as the kernel counts them against `ulimit -u`. */
 export function tasksOf(uid: number): number {
   let count = 0;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import os from 'node:os';
+import { performance } from 'node:perf_hooks';
 import { type Bounds, CLOSE_DESCRIPTORS, exitDetail, fileKibOf } from './bounds.ts';
 import { watchBounds } from './bounds-watch.ts';
 import { runProcess } from './command-process.ts';
@@ -82,6 +83,7 @@ async function runUnfenced(
     const prefix = fence?.(command, temporary) ?? [];
     const script = isLong ? [scratch.file(`script-${id}`, command.script)] : ['-c', command.script];
     const shell = ['-p', '-c', limits(bounds), 'bash', ...script];
+    const startedAtMs = performance.now();
     const end = await runProcess({
       launch: {
         start: (outputFd) =>
@@ -98,9 +100,9 @@ async function runUnfenced(
             stdio: ['ignore', outputFd, outputFd],
           }),
         kill: (child) => {
-          if (child.pid !== undefined) killSurvivors(child.pid, id);
+          if (child.pid !== undefined) killSurvivors({ group: child.pid, id, startedAtMs });
         },
-        settle: (child) => endSurvivors(child.pid ?? 0, id),
+        settle: (child) => endSurvivors({ group: child.pid ?? 0, id, startedAtMs }),
         watch: ({ pid }, end) =>
           pid === undefined || process.platform !== 'linux'
             ? () => undefined

@@ -107,6 +107,17 @@ describe.each(KINDS)('a command in $kind', ({ mode, require, runs }) => {
       expect(processesWith(mark)).toEqual([]);
     });
 
+    it.each([
+      { when: 'at once', before: ':' },
+      { when: 'after many others', before: 'for i in {1..100}; do /bin/true & done; wait' },
+      { when: 'late', before: 'sleep 0.4' },
+    ])('leaves nothing behind that it detached $when', async ({ before }) => {
+      const mark = sleepMark();
+      const detached = `(setsid nohup sleep ${mark} > /dev/null 2>&1 &)`;
+      expect(await run(`${before}; ${detached}; echo main`)).toEqual(exited(0, 'main\n'));
+      expect(processesWith(mark)).toEqual([]);
+    });
+
     it('is ended with all that it started when its time is over', async () => {
       const mark = sleepMark();
       const end = await run(`echo begun; setsid nohup sh -c 'sleep ${mark}; :' & sleep ${mark}`, { timeoutMs: 700 });
