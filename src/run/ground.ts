@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type Baseline, judge, runBaseline } from '../verify/index.ts';
 import { createCheckPorts } from './check-ports.ts';
 import { type Conclusion, conclude, concludeInterruption, concludeLimit } from './conclusion.ts';
@@ -23,7 +24,11 @@ export async function layGround(prepared: Prepared): Promise<Ground | Conclusion
   if (context === null || trees === null) throw new Error('bug: the ground of a run that is not prepared');
   const { policy, workspace, earlier } = context;
   const needsBase = policy.setup.length > 0 || policy.verify.checks.length > 0;
-  if (needsBase) await earlier?.putAway();
+  if (needsBase && earlier !== null) {
+    await earlier.putAway();
+    // What an earlier run's agent did to them must reach neither setup, with its secrets, nor the checks.
+    await context.carry.putBack({ aside: join(context.thread.dir, 'replaced') });
+  }
   if (policy.setup.length > 0) {
     const { setupTaken, onSetupDone } = context.request;
     if (setupTaken !== undefined) await takeSetup(context, setupTaken);

@@ -202,15 +202,9 @@ async function openRooms({ context, holdouts }: JuryOptions): Promise<Rooms> {
   const ignored = await workspace.ignoredPaths();
   const paths = carry === 'auto' ? ignored : carry;
   const isFrozen = createMatcher(freeze);
-  const kept = join(scratch, 'carry');
   const frozen = join(scratch, 'carry-frozen');
-  await mkdir(kept, { recursive: true });
   await mkdir(frozen, { recursive: true });
-  await captureCarry({
-    from: workspace.root,
-    to: kept,
-    paths: paths.filter((path) => isFrozen(path.replace(/\/$/, '')) === null),
-  });
+  await context.carry.capture(paths.filter((path) => isFrozen(path.replace(/\/$/, '')) === null));
   const mounted = context.sandbox.status.tier === 'bubblewrap';
   const frozenPaths = paths.filter((path) => isFrozen(path.replace(/\/$/, '')) !== null);
   if (!mounted) await captureCarry({ from: workspace.root, to: frozen, paths: frozenPaths });
@@ -219,7 +213,7 @@ async function openRooms({ context, holdouts }: JuryOptions): Promise<Rooms> {
     tier: context.sandbox.status.tier,
     scratch,
     async layCarry(roomRoot, what) {
-      await layCarry({ from: kept, to: roomRoot });
+      await context.carry.layInto(roomRoot);
       if (!what.frozen) return;
       if (mounted) await captureCarry({ from: workspace.root, to: roomRoot, paths: frozenPaths });
       else await layCarry({ from: frozen, to: roomRoot });

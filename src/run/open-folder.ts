@@ -7,9 +7,12 @@ import { lockWorkspace, stateFolder, type Thread, type ThreadPast } from '../thr
 import type { Holdouts } from '../verify/index.ts';
 import {
   type Cover,
+  carryFolder,
   createGitView,
+  createKeptCarry,
   gitFolders,
   hasStarted,
+  type KeptCarry,
   type Location,
   locateRepository,
   openWorkspace,
@@ -59,6 +62,7 @@ export interface OpenedFolder {
   ownFiles: readonly string[];
   homes: Homes;
   scratch: string;
+  carry: KeptCarry;
 }
 
 /** The files of the folder, read. */
@@ -107,7 +111,9 @@ export async function openFolder({ request, thread, location, closers }: FolderS
     gitCovers: [],
     ownFiles: ownFiles.filter((file) => isBelow(root, file)),
   };
-  return { location, mounts, ownFiles, homes: await createHomes(scratch, policy.sandbox.readable), scratch };
+  // Not with what goes at the end: a killed run's is what its successor puts back.
+  const carry = createKeptCarry({ root, folder: carryFolder(thread.dir) });
+  return { location, mounts, ownFiles, homes: await createHomes(scratch, policy.sandbox.readable), scratch, carry };
 }
 
 export async function openTree(

@@ -3,7 +3,7 @@ import type { Model } from '../model/index.ts';
 import type { Policy } from '../policy/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { Thread } from '../thread/index.ts';
-import type { Workspace } from '../workspace/index.ts';
+import type { KeptCarry, Workspace } from '../workspace/index.ts';
 import type { EarlierWork } from './earlier-work.ts';
 import type { Homes } from './homes.ts';
 import type { LoadedInstructions } from './instructions.ts';
@@ -30,6 +30,8 @@ export interface RunContext {
   networkLog: NetworkLog;
   /** A folder outside the workspace that goes with the run. */
   scratch: string;
+  /** The ignored files as they were before the agent. */
+  carry: KeptCarry;
   /** What earlier runs of the thread made; null in its first. */
   earlier: EarlierWork | null;
   /** Aborts when the run is to end at once. */

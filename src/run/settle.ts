@@ -39,6 +39,8 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   const written = asked !== null && (await writeOutput(asked, change.patch, context)) ? asked : null;
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
   const files = restores ? await putBack(context, { final, found: trees.found }) : 0;
+  // A change that is kept without being verified is gone on with: the ground below it is still needed.
+  if (restores || kept) await context.carry.drop();
   if (files > 0) await context.emit({ type: 'workspace.restored', to: 'base', files });
   // The workspace is as it was, also where the patch could not be kept.
   if (stored !== null && 'error' in stored) throw stored.error;
@@ -75,11 +77,15 @@ async function keepPatch(
 
 /** The work is on record, and where it is, before a file of it goes: a resumed run brings it back. */
 async function putBack(
-  { thread, workspace, earlier }: RunContext,
+  { thread, workspace, earlier, carry }: RunContext,
   { final, found }: { final: TreeId; found: TreeId },
 ): Promise<number> {
   // Also where nothing changed: empty folders and planted repositories are in no tree.
-  const restore = async () => (await workspace.restore(found)) + (await workspace.removeUnrecorded());
+  const restore = async () => {
+    const files = (await workspace.restore(found)) + (await workspace.removeUnrecorded());
+    await carry.putBack();
+    return files;
+  };
   if (final === found && !earlier?.isAway) return restore();
   // Where the thread is lost, its patch is what is left of the work.
   const [stashed] = await Promise.allSettled([thread.appendNote({ kind: 'work_stashed', tree: final })]);

@@ -33,7 +33,7 @@ export const captureCarry = async ({ from, to, paths }: CarryCapture): Promise<r
   }
   for (const [folder, sources] of byFolder) {
     await mkdir(join(to, folder), { recursive: true });
-    await copy(sources, join(to, folder));
+    await copyEntries(sources, join(to, folder));
   }
   return captured;
 };
@@ -51,7 +51,7 @@ export const layCarry = async ({ from, to }: { from: string; to: string }): Prom
     if (there !== null) await removeEntry(target);
     whole.push(join(from, entry.name));
   }
-  await copy(whole, to);
+  await copyEntries(whole, to);
 };
 
 const kindOf = async (path: string): Promise<'folder' | 'other' | null> => {
@@ -72,7 +72,7 @@ const isPlainlyThere = async (root: string, path: string): Promise<boolean> => {
 const MAX_ARGUMENT_BYTES = 100_000;
 
 /** A copier of its own: 50,000 files of `node_modules` are slow through `fs.cp`. `-a` keeps links, modes, times and holes. */
-const copy = async (sources: readonly string[], folder: string): Promise<void> => {
+export const copyEntries = async (sources: readonly string[], folder: string): Promise<void> => {
   let batch: string[] = [];
   let bytes = 0;
   const flush = async (): Promise<void> => {

@@ -3,6 +3,7 @@ export { type CarryCapture, captureCarry, layCarry } from './carry.ts';
 export { type DependencyQuestion, dependencyChanges } from './dependencies/dependency-changes.ts';
 export { isManifestOrLock } from './dependencies/dependency-files.ts';
 export { type Cover, createGitView } from './git-view.ts';
+export { carryFolder, copyKeptCarry, createKeptCarry, type KeptCarry } from './kept-carry.ts';
 export { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 export { type OpenWorkspaceOptions, openWorkspace } from './open-workspace.ts';
 export { createPatchBench, type PatchBench } from './patch-bench.ts';

@@ -3,6 +3,7 @@ import { UsageError } from '../../../errors.ts';
 import { createRedactor, systemClock } from '../../../events/index.ts';
 import { parsePlace } from '../../../run/index.ts';
 import { forkThread, openThread, stateFolder } from '../../../thread/index.ts';
+import { copyKeptCarry } from '../../../workspace/index.ts';
 import type { Handler } from '../../command.ts';
 import { print } from '../../print.ts';
 import { isGiven, textOf } from '../../read-options.ts';
@@ -25,6 +26,7 @@ export const forkAction: Handler = async ({ io, options, words: [id = ''], versi
     ...{ stateDir, from, turn, goal, workspace, version },
     ...{ redactor: createRedactor([]), clock: systemClock },
   });
+  await copyKeptCarry(from.dir, (await openThread(stateDir, fork)).dir);
   await print(
     io.stdout,
     isGiven(options, 'json')
