@@ -10,6 +10,7 @@ export { type JobPorts, planJobs } from './plan-jobs.ts';
 export { planMatrix } from './plan-matrix.ts';
 export { type PlannedJob, sha256 } from './planned-job.ts';
 export { rollUp } from './roll-up.ts';
+export { createRunSources } from './run-sources.ts';
 export { serveJob } from './serve-job.ts';
 export { readShard } from './shard.ts';
 export { type BatchHandle, type BatchOptions, type BatchSinks, startBatch } from './start-batch.ts';

@@ -15,12 +15,12 @@ const MOST_LINE_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads one file. A last line that was cut off is no fault: its writer was killed. Throws UsageError for a line that is neither a result
- * nor an event. `onRunLine` gets the lines of runs.
+ * nor an event. `onRunLine` gets the lines of runs, with the id of the run.
  */
 export async function loadRecords(
   path: string,
   source: string,
-  onRunLine: (line: string) => Promise<void>,
+  onRunLine: (line: string, runId: string) => Promise<void>,
 ): Promise<ShardFile> {
   const file: ShardFile = { records: [], batch: null, shards: [], durationMs: null };
   for await (const line of readJsonLines(path, { maxLineBytes: MOST_LINE_BYTES })) {
@@ -33,7 +33,7 @@ export async function loadRecords(
     if (type === undefined) take(file, parse(JobRecord, line.value, at), at);
     else if (type === 'job.completed' || type === 'batch.started' || type === 'batch.completed')
       takeEvent(file, parse(BatchEvent, line.value, at), at);
-    else await onRunLine(line.line);
+    else await onRunLine(line.line, String(line.value['run_id']));
   }
   return file;
 }

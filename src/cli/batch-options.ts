@@ -11,6 +11,11 @@ export const BATCH_OPTIONS = {
     describe: 'write {job_id, result} a line; what is done in it is not done again',
   },
   patches: { kind: 'text', value: 'DIR', describe: "write each job's patch as DIR/ID.patch" },
+  reports: {
+    kind: 'text',
+    value: 'DIR',
+    describe: 'write DIR/index.html and index.md, and a page for each run (merge: joined)',
+  },
   'attempts-per-job': {
     kind: 'text',
     value: 'N',

@@ -11,9 +11,10 @@ import {
 } from '../events/index.ts';
 import type { Io } from './command.ts';
 import { type GivenOptions, textOf } from './read-options.ts';
+import type { ReportFolder } from './report-folder.ts';
 
 /** Where the lines of a batch go: stdout in the form asked for, `--events`, and one line a job for people on stderr. */
-export async function openBatchSinks(options: GivenOptions, io: Io): Promise<BatchSinks> {
+export async function openBatchSinks(options: GivenOptions, io: Io, reports: ReportFolder | null): Promise<BatchSinks> {
   const format = textOf(options, 'format') ?? (io.stdout.isTTY ? 'text' : 'jsonl');
   const file = textOf(options, 'events');
   const others: BatchSink[] = [];
@@ -25,6 +26,7 @@ export async function openBatchSinks(options: GivenOptions, io: Io): Promise<Bat
       close: () => lines.close(),
     });
   }
+  if (reports !== null) others.push(reports.sink);
   if (format === 'jsonl') others.push(createProse(createStreamWriter(io.stderr, 'stderr')));
   const stdout = createStreamWriter(io.stdout, 'stdout');
   const main = format === 'quiet' ? null : format === 'text' ? createProse(stdout) : createLines(stdout);

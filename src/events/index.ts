@@ -14,7 +14,7 @@ export {
 } from './event-stream.ts';
 export { createFileSink } from './file-sink.ts';
 export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './item.ts';
-export { Job } from './job.ts';
+export { Job, JobId } from './job.ts';
 export { JobRecord, RunSummary, Shard } from './job-record.ts';
 export { openTraceSink } from './open-trace-sink.ts';
 export { exitCodeOf, type Interruption, isJudged, Outcome } from './outcome.ts';

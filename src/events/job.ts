@@ -1,10 +1,15 @@
 import * as z from 'zod';
 
+/** Names files of the job, too: it is a path's part wherever it is used. */
+export const JobId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'letters, digits, dot, dash and underscore, at most 100');
+
 /** One line of a batch file: a goal, inline or in a file, and what differs from the batch's policy. */
 export const Job = z
   .strictObject({
     /** Unique in the batch; names the worktree and the line of the results. */
-    id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'letters, digits, dot, dash and underscore, at most 100'),
+    id: JobId,
     goal: z.string().min(1).optional(),
     /** Relative to the batch file. */
     goal_file: z.string().min(1).optional(),

@@ -9,6 +9,8 @@ export interface Cell {
   isForeign?: boolean;
   tone?: 'good' | 'bad';
   isNumber?: boolean;
+  /** A page beside this one, relative; made by belay, never by a log. Markdown has no links: it may be read anywhere. */
+  href?: string;
 }
 export interface Table {
   title: string;
@@ -33,8 +35,9 @@ export function markdownTable({ title, head, rows, more }: Table): string[] {
 export function htmlTable({ title, head, rows, more }: Table): Html | null {
   if (rows.length === 0) return null;
   const numbers = (rows[0] ?? []).map((one) => one.isNumber === true);
-  const cell = ({ text, isForeign, tone, isNumber }: Cell) => {
-    const shown = isForeign === true ? html`<bdi>${text}</bdi>` : text;
+  const cell = ({ text, isForeign, tone, isNumber, href }: Cell) => {
+    const words = isForeign === true ? html`<bdi>${text}</bdi>` : text;
+    const shown = href === undefined ? words : html`<a href="${href}">${words}</a>`;
     return html`<td${isNumber === true ? html` class="n"` : null}>${tone === undefined ? shown : html`<span class="pill ${tone}">${shown}</span>`}</td>`;
   };
   return html`<section class="card"><h2>${title}</h2><div class="scroll" tabindex="0"><table><thead><tr>${head.map((name, i) => html`<th scope="col"${numbers[i] === true ? html` class="n"` : null}>${name}</th>`)}</tr></thead>

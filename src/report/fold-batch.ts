@@ -1,10 +1,31 @@
 import { createHash } from 'node:crypto';
 import { rollUp } from '../batch/index.ts';
-import { BatchEvent, type BatchMeasures, FIRST_PREV, JobRecord, type JsonLine, type Outcome } from '../events/index.ts';
+import {
+  BatchEvent,
+  type BatchMeasures,
+  type Combination,
+  FIRST_PREV,
+  JobRecord,
+  type JsonLine,
+  type Outcome,
+} from '../events/index.ts';
 import { keepEnds } from './keep-ends.ts';
+
+/** One of several runs of a job: a repetition, or an alternative. */
+export interface RunRow {
+  runId: string;
+  outcome: Outcome;
+  isKept: boolean;
+  lines: number;
+  costUsd: number | null;
+  durationMs: number;
+}
 
 export interface JobRow {
   jobId: string;
+  /** Of the run that was kept; empty where none was started. */
+  runId: string;
+  runs: readonly RunRow[];
   outcome: Outcome;
   verified: boolean;
   reason: string;
@@ -26,6 +47,7 @@ export interface BatchView {
   durationMs: number | null;
   stopped: string | null;
   missing: { shards: number[]; jobs: number } | null;
+  combination: Combination | null;
 }
 
 const MAX_FAULTS = 20;
@@ -114,8 +136,17 @@ function view(about: {
   return {
     source,
     faults,
-    jobs: records.map(({ job_id, result }) => ({
+    jobs: records.map(({ job_id, result, runs }) => ({
       jobId: job_id,
+      runId: result.run_id,
+      runs: (runs ?? []).map((run) => ({
+        runId: run.run_id,
+        outcome: run.outcome,
+        isKept: run.run_id === result.run_id,
+        lines: run.changed_lines,
+        costUsd: run.cost_usd,
+        durationMs: run.duration_ms,
+      })),
       outcome: result.outcome,
       verified: result.verified,
       reason: result.reason,
@@ -132,5 +163,6 @@ function view(about: {
     durationMs: ended?.duration_ms ?? null,
     stopped: rolled.stopped?.reason ?? null,
     missing: rolled.missing,
+    combination: rolled.combination,
   };
 }

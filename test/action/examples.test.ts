@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createForge, type Forge } from './create-forge.ts';
@@ -132,6 +132,13 @@ describe('examples/workflows/nightly-batch.yml', () => {
     });
     expect(forge.ghCalls().filter((call) => call.startsWith('pr create'))).toHaveLength(2);
     for (const body of forge.bodies()) expect(body).toContain('Verified');
+    expect(propose.end?.summary).toContain('2 of 2 verified');
+    const reports = join(forge.root, 'artifacts/reports');
+    expect(readdirSync(join(reports, 'jobs')).map((name) => name.replace(/\..*\./, '.'))).toEqual([
+      'one.html',
+      'two.html',
+    ]);
+    expect(readFileSync(join(reports, 'index.html'), 'utf8').match(/href="jobs\//g)).toHaveLength(2);
   });
 });
 

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
-import { createBatchStream, loadRecords, mergeShards, rollUp } from '../../batch/index.ts';
+import { createBatchStream, createRunSources, loadRecords, mergeShards, rollUp } from '../../batch/index.ts';
 import { UsageError } from '../../errors.ts';
 import { createFileSink, systemClock, toJson } from '../../events/index.ts';
 import { openBatchSinks } from '../batch-sinks.ts';
 import type { Handler } from '../command.ts';
 import { requireWritable } from '../output-file.ts';
 import { textOf } from '../read-options.ts';
+import { finishReports, openReports } from '../report-folder.ts';
 import { requireReadable } from './audit.ts';
 
 /** `belay batch merge FILE…`: results or event streams of shards, joined; says what is missing. */
@@ -20,13 +21,17 @@ export const mergeBatch: Handler = async ({ options, words, io, version }) => {
   const output = textOf(options, 'output');
   if (output !== null) await requireWritable('--output', resolve(cwd, output));
   // A first reading finds every fault before anything is written; the second passes the lines of runs on.
-  const load = (onRunLine: (line: string) => Promise<void>) =>
-    Promise.all(
-      words.map(async (word) => ({ source: word, ...(await loadRecords(resolve(cwd, word), word, onRunLine)) })),
-    );
-  const files = await load(async () => undefined);
+  const sources = createRunSources();
+  const files = await Promise.all(
+    words.map(async (word, at) => ({
+      source: word,
+      ...(await loadRecords(resolve(cwd, word), word, async (_line, runId) => sources.note(runId, at))),
+    })),
+  );
   const merged = mergeShards(files);
-  const sinks = await openBatchSinks(options, io);
+  const folder = textOf(options, 'reports');
+  const reports = folder === null ? null : await openReports(resolve(cwd, folder));
+  const sinks = await openBatchSinks(options, io, reports);
   const stream = createBatchStream({
     sinks: [...sinks.others, ...(sinks.main === null ? [] : [{ ...sinks.main, writeRun: async () => undefined }])],
     clock: systemClock,
@@ -41,8 +46,12 @@ export const mergeBatch: Handler = async ({ options, words, io, version }) => {
     jobs: merged.records.map((record) => record.job_id),
     concurrency: 0,
   });
-  if (textOf(options, 'events') !== null) {
-    for (const word of words) await loadRecords(resolve(cwd, word), word, (line) => stream.passOn(line));
+  if (textOf(options, 'events') !== null || reports !== null) {
+    for (const [at, word] of words.entries()) {
+      await loadRecords(resolve(cwd, word), word, async (line, runId) => {
+        if (sources.isFrom(runId, at)) await stream.passOn(line);
+      });
+    }
   }
   const lines = output === null ? null : await createFileSink(resolve(cwd, output));
   for (const record of merged.records) {
@@ -62,5 +71,5 @@ export const mergeBatch: Handler = async ({ options, words, io, version }) => {
   });
   await stream.emit(completed);
   await stream.close();
-  return completed.exit_code;
+  return finishReports(reports, { code: completed.exit_code, io });
 };

@@ -11,6 +11,7 @@ import { requireWritable } from '../output-file.ts';
 import { planBatch } from '../plan-batch.ts';
 import { print } from '../print.ts';
 import { type GivenOptions, isGiven, textOf } from '../read-options.ts';
+import { finishReports, openReports, patchesIn } from '../report-folder.ts';
 import { wholeOf } from '../whole-of.ts';
 
 /** `belay batch JOBS`, `batch plan JOBS`, `batch merge FILE…`. */
@@ -41,12 +42,15 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
     return given === null ? null : resolve(cwd, given);
   };
   const results = path('results');
-  const patches = path('patches');
+  const folder = path('reports');
+  // Pages show the diff, so that the patches have to be somewhere.
+  const patches = path('patches') ?? (folder === null ? null : patchesIn(folder));
   if (results !== null) await requireWritable('--results', results);
   const combine = path('combine');
   if (combine !== null) await requireWritable('--combine', combine);
   const settings = readSettings(options, io);
   const plan = await planBatch(options, jobFile(words), io);
+  const reports = folder === null ? null : await openReports(folder);
   if (patches !== null) await mkdir(patches, { recursive: true });
   const batch = startBatch(
     {
@@ -62,11 +66,11 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
       startJob: createJobStarter(process.argv[1] ?? '', io.env),
       clock: systemClock,
     },
-    await openBatchSinks(options, io),
+    await openBatchSinks(options, io, reports),
   );
   const code = await guardBatch(batch, io);
   for (const problem of batch.problems()) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
-  return code;
+  return finishReports(reports, { code, io });
 }
 
 function readSettings(options: GivenOptions, io: Io) {

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { open, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { oneLine, readEvents } from '../../events/index.ts';
@@ -21,6 +20,7 @@ import {
 import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { loadBatchView } from '../load-batch-view.ts';
+import { loadPatch } from '../load-patch.ts';
 import { requireWritable } from '../output-file.ts';
 import { print } from '../print.ts';
 import { textOf } from '../read-options.ts';
@@ -112,37 +112,18 @@ async function renderRun(source: string, format: Format, invocation: Invocation)
   return RENDERERS[format](format === 'html' ? await withPatch(view, invocation) : view);
 }
 
-/** Patches are bounded by the policy; whatever a log names may be anything. */
-const MAX_PATCH_BYTES = 16_777_216;
-
 /** The diff, from `--patch` or from where the log says that it was written, if it is still there and the same. */
 async function withPatch(view: ReportView, { io, options }: Invocation): Promise<ReportView> {
   const given = textOf(options, 'patch');
   const path = given ?? view.result?.changes.patch ?? null;
   if (path === null) return view;
-  const bytes = await readPatch(resolve(io.cwd(), path));
+  const bytes = await loadPatch(resolve(io.cwd(), path));
   if (bytes === null && given !== null)
     throw new UsageError(`--patch: cannot read ${oneLine(given)} as a patch of at most 16 MiB`);
   const shown = bytes === null ? view : attachPatch(view, bytes);
   if (given !== null && shown.patch === null)
     throw new UsageError(`--patch: ${oneLine(given)} is not the patch of this run`);
   return shown;
-}
-
-/** Only regular files: a pipe would wait, and a device has no end. */
-async function readPatch(path: string): Promise<Buffer | null> {
-  try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const facts = await file.stat();
-      return facts.isFile() && facts.size <= MAX_PATCH_BYTES ? await file.readFile() : null;
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
-    throw error;
-  }
 }
 
 function formatOf(given: string | null, file: string | null): Format {

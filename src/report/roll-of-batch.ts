@@ -1,0 +1,116 @@
+import { renderCost, renderDuration } from '../events/index.ts';
+import type { Cell, Table } from './batch-parts.ts';
+import type { BatchView, JobRow } from './fold-batch.ts';
+import { MEASURE_ROWS, renderMeasure } from './measure-rows.ts';
+
+/** What a page about batches says, before it is HTML or Markdown. */
+export interface Roll {
+  tone: 'good' | 'warning' | 'bad';
+  headline: string;
+  why: string;
+  tables: readonly Table[];
+  views: readonly BatchView[];
+}
+
+/** Where a run's own page is, relative to this one; null where there is none. */
+export type PageOf = (jobId: string, runId: string) => string | null;
+
+export interface RollLimits {
+  maxJobs: number;
+  pageOf: PageOf;
+}
+
+const MAX_RUNS = 2_000;
+
+export function rollOfBatch(view: BatchView, { maxJobs, pageOf }: RollLimits): Roll {
+  const { measures, jobs } = view;
+  const isAll = measures.jobs > 0 && measures.verified === measures.jobs && view.faults.length === 0;
+  const took = [
+    view.costUsd === null ? null : renderCost(view.costUsd),
+    view.durationMs === null ? null : renderDuration(view.durationMs),
+  ];
+  const outcomes = view.outcomes.map(([outcome, n]) => `${n} ${words(outcome)}`).join(', ');
+  return {
+    tone: isAll ? 'good' : measures.verified > 0 ? 'warning' : 'bad',
+    headline: `${measures.verified} of ${measures.jobs} verified`,
+    why: `Each job is a goal of its own, and is verified only when belay ran its checks itself and they pass: ${outcomes || 'no jobs'}.${took.some((one) => one !== null) ? ` Took ${took.filter((one) => one !== null).join(' and ')}.` : ''}`,
+    tables: [
+      {
+        title: 'Measures',
+        head: ['measure', 'value'],
+        rows: MEASURE_ROWS.map((row) => [{ text: row.title }, number(renderMeasure(row, measures))]),
+        more: 0,
+      },
+      {
+        title: 'Jobs',
+        head: ['job', 'outcome', 'why', 'files', 'cost', 'time'],
+        // What went wrong is what a reader looks for.
+        rows: [...jobs]
+          .sort((a, b) => Number(a.verified) - Number(b.verified))
+          .slice(0, maxJobs)
+          .map((job) => jobRow(job, pageOf)),
+        more: Math.max(0, jobs.length - maxJobs),
+      },
+      runsTable(jobs, pageOf),
+      togetherTable(view),
+    ],
+    views: [view],
+  };
+}
+
+function jobRow(job: JobRow, pageOf: PageOf): Cell[] {
+  return [
+    { text: job.jobId, isForeign: true, ...linkTo(pageOf(job.jobId, job.runId)) },
+    { text: words(job.outcome), tone: job.verified ? 'good' : 'bad' },
+    { text: job.failing.length > 0 ? `red: ${job.failing.slice(0, 5).join(', ')}` : job.reason, isForeign: true },
+    number(String(job.files)),
+    cost(job.costUsd),
+    number(renderDuration(job.durationMs)),
+  ];
+}
+
+/** Alternatives and repetitions: which was kept, and what the others came to. */
+function runsTable(jobs: readonly JobRow[], pageOf: PageOf): Table {
+  const rows = jobs
+    .filter(({ runs }) => runs.length > 1)
+    .flatMap(({ jobId, runs }) =>
+      runs.map((run, at): Cell[] => [
+        { text: jobId, isForeign: true },
+        { text: `run ${at + 1}${run.isKept ? ', kept' : ''}`, ...linkTo(pageOf(jobId, run.runId)) },
+        { text: words(run.outcome), tone: run.outcome === 'verified' ? 'good' : 'bad' },
+        number(String(run.lines)),
+        cost(run.costUsd),
+        number(renderDuration(run.durationMs)),
+      ]),
+    );
+  return {
+    title: 'Jobs with several runs',
+    head: ['job', 'run', 'outcome', 'changed lines', 'cost', 'time'],
+    rows: rows.slice(0, MAX_RUNS),
+    more: Math.max(0, rows.length - MAX_RUNS),
+  };
+}
+
+/** The union of the verified patches: what is in it, and what does not go together. */
+function togetherTable({ combination }: BatchView): Table {
+  const head = ['job', 'together', 'beside'];
+  if (combination === null) return { title: 'Together', head, rows: [], more: 0 };
+  const rows = [
+    ...combination.left_out.map((one): Cell[] => [
+      { text: one.job_id, isForeign: true },
+      { text: `left out: ${words(one.reason)}`, tone: 'bad' },
+      { text: one.with.join(', ') || '–', isForeign: one.with.length > 0 },
+    ]),
+    ...combination.jobs.map((id): Cell[] => [
+      { text: id, isForeign: true },
+      { text: 'in the union', tone: 'good' },
+      { text: '–' },
+    ]),
+  ];
+  return { title: 'Together', head, rows: rows.slice(0, MAX_RUNS), more: Math.max(0, rows.length - MAX_RUNS) };
+}
+
+export const number = (text: string): Cell => ({ text, isNumber: true });
+export const words = (name: string) => name.replaceAll('_', ' ');
+const cost = (usd: number | null) => number(usd === null ? '–' : renderCost(usd));
+const linkTo = (href: string | null) => (href === null ? {} : { href });
