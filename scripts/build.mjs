@@ -1,9 +1,11 @@
-// Builds dist/: one split ESM bundle with a fast path for `--version`, and the type declarations of the SDK.
+// Builds dist/: one split ESM bundle, the same program in one piece with its compiled code, a way in with a fast path for `--version`, and the
+// type declarations of the SDK.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { compile } from './compile.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -19,55 +21,112 @@ const englishOnly = {
   },
 };
 
-/** The providers import zod as one object, which keeps all of it in every bundle; as a namespace, only what is used stays (140 KB less). */
-const zodAsNamespace = {
-  name: 'zod-as-namespace',
+/**
+ * The providers import zod as one object, which keeps all of it in every bundle: as a namespace, only what is used stays (140 KB less).
+ * The first use of the global `Headers` loads all of Node's fetch (35 ms): they take the class that src/model takes.
+ */
+const lightProviders = {
+  name: 'light-providers',
   setup(b) {
-    b.onLoad({ filter: /@ai-sdk\/[^/]+\/dist\/index\.mjs$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace(
+    b.onLoad({ filter: /@ai-sdk\/[^/]+\/dist\/index\.mjs$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8').replace(
         /^import \{ z(?: as (\w+))? \} from "zod\/v4";/gm,
         (_, name) => `import * as ${name ?? 'z'} from "zod/v4";`,
-      ),
-      loader: 'js',
+      );
+      const light = join(root, 'src/model/http-headers.ts');
+      const headers = /\bnew Headers\b/.test(text)
+        ? `import { HttpHeaders as Headers } from ${JSON.stringify(light)};\n`
+        : '';
+      return { contents: `${headers}${text}`, loader: 'js' };
+    });
+  },
+};
+
+/** What lays out the help builds tables of all scripts of the world when it is read (40 ms): it is read when there is help to lay out. */
+const helpOnDemand = {
+  name: 'help-on-demand',
+  setup(b) {
+    b.onResolve({ filter: /^(cliui|string-width)$/ }, ({ path, importer, pluginData }) =>
+      pluginData !== helpOnDemand && importer.endsWith('yargs/lib/platform-shims/esm.mjs')
+        ? { path, namespace: 'on-demand', pluginData: { importer } }
+        : undefined,
+    );
+    b.onLoad({ filter: /.*/, namespace: 'on-demand' }, ({ path, pluginData }) => ({
+      contents: `export default (...given) => require(${JSON.stringify(path)}).default(...given);`,
+      resolveDir: dirname(pluginData.importer),
     }));
   },
 };
 
-rmSync(join(root, 'dist'), { recursive: true, force: true });
-await build({
-  absWorkingDir: root,
-  entryPoints: {
-    cli: 'src/cli/bin.ts',
-    action: 'src/cli/github/action.ts',
-    quarantined: 'src/cli/github/quarantined.ts',
-    index: 'src/index.ts',
+/** The way in takes the program in modules from beside it. */
+const entriesBeside = {
+  name: 'entries-beside',
+  setup(b) {
+    b.onResolve({ filter: /^\.\/entries\.ts$/ }, () => ({ path: './entries.mjs', external: true }));
   },
-  outdir: 'dist',
+};
+
+rmSync(join(root, 'dist'), { recursive: true, force: true });
+const shared = {
+  absWorkingDir: root,
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20.19',
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
-  chunkNames: 'chunks/[name]-[hash]',
-  define: { BELAY_VERSION: JSON.stringify(version) },
   external: ['@vscode/ripgrep'],
-  plugins: [englishOnly, zodAsNamespace],
-  // Some bundled packages are CommonJS and call `require` for Node's own modules.
-  banner: {
-    js: "import { createRequire as __belayRequire } from 'node:module'; const require = __belayRequire(import.meta.url);",
-  },
   logLevel: 'warning',
-});
+};
+const define = { BELAY_VERSION: JSON.stringify(version) };
+const plugins = [englishOnly, lightProviders, helpOnDemand];
+await Promise.all([
+  build({
+    ...shared,
+    entryPoints: {
+      entries: 'src/cli/entries.ts',
+      action: 'src/cli/github/action.ts',
+      quarantined: 'src/cli/github/quarantined.ts',
+      index: 'src/index.ts',
+    },
+    outdir: 'dist',
+    outExtension: { '.js': '.mjs' },
+    splitting: true,
+    format: 'esm',
+    chunkNames: 'chunks/[name]-[hash]',
+    define,
+    plugins,
+    // Some bundled packages are CommonJS and call `require` for Node's own modules.
+    banner: {
+      js: "import { createRequire as __belayRequire } from 'node:module'; const require = __belayRequire(import.meta.url);",
+    },
+  }),
+  build({
+    ...shared,
+    entryPoints: ['src/cli/entries.ts'],
+    outfile: 'dist/belay.cjs',
+    format: 'cjs',
+    define: { ...define, 'import.meta.url': '__belayUrl' },
+    plugins,
+    banner: { js: "const __belayUrl = require('node:url').pathToFileURL(__filename).href;" },
+  }),
+  build({
+    ...shared,
+    entryPoints: { cli: 'src/cli/bin.ts', 'open-compiled': 'src/cli/open-compiled.ts' },
+    outdir: 'dist',
+    format: 'cjs',
+    define,
+    plugins: [entriesBeside],
+  }),
+]);
+writeFileSync(join(root, 'dist/package.json'), '{ "type": "commonjs" }\n');
 
 // A CommonJS package that is imported on demand has a default export alone in the bundle, whatever Node would give: names taken from it
 // are undefined at run time, in dist/ only. Import it in a file of its own, and that file on demand.
 const texts = new Map(
   ['dist', 'dist/chunks'].flatMap((folder) =>
     readdirSync(join(root, folder))
-      .filter((name) => name.endsWith('.js'))
+      .filter((name) => name.endsWith('.mjs'))
       .map((name) => [name, readFileSync(join(root, folder, name), 'utf8')]),
   ),
 );
@@ -79,7 +138,9 @@ for (const text of texts.values()) {
   }
 }
 
-for (const program of ['cli.js', 'quarantined.js']) chmodSync(join(root, 'dist', program), 0o755);
+for (const program of ['cli.js', 'quarantined.mjs']) chmodSync(join(root, 'dist', program), 0o755);
+const problem = await compile();
+if (problem !== null) console.error(`dist/ has no compiled code (${problem}): it works, and starts more slowly`);
 if (!process.argv.includes('--no-types')) {
   execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.types.json'], {
     cwd: root,

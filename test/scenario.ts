@@ -93,10 +93,10 @@ export interface CliEnd {
 export function runCli(
   args: readonly string[],
   bench: Bench,
-  options: { env?: NodeJS.ProcessEnv; stdin?: string; cwd?: string } = {},
+  options: { env?: NodeJS.ProcessEnv; stdin?: string; cwd?: string; cli?: string } = {},
 ): Promise<CliEnd> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CLI, ...args], {
+    const child = spawn(process.execPath, [options.cli ?? CLI, ...args], {
       cwd: options.cwd ?? bench.ws,
       env: { ...bench.env, ...options.env },
       stdio: ['pipe', 'pipe', 'pipe'],

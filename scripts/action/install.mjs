@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { setUpPackages } from '../set-up.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const isBuilt = existsSync(join(root, 'dist/action.js')) && !existsSync(join(root, 'node_modules'));
+const isBuilt = existsSync(join(root, 'dist/action.mjs')) && !existsSync(join(root, 'node_modules'));
 const problem = isBuilt ? null : setUpPackages(root);
 if (problem === null) {
   const bin = join(process.env.RUNNER_TEMP ?? tmpdir(), 'belay-bin');
   mkdirSync(bin, { recursive: true });
-  for (const [name, file] of Object.entries({ belay: 'cli.js', 'belay-quarantined': 'quarantined.js' })) {
+  for (const [name, file] of Object.entries({ belay: 'cli.js', 'belay-quarantined': 'quarantined.mjs' })) {
     rmSync(join(bin, name), { force: true });
     symlinkSync(join(root, 'dist', file), join(bin, name));
   }

@@ -11,7 +11,6 @@ import { type CostOf, loadPrices } from './prices.ts';
 import type { Environment } from './proxy.ts';
 import { createReplayModel } from './replay-model.ts';
 import { createRetryingModel } from './retrying-model.ts';
-import { createTransport } from './transport.ts';
 
 export interface CreateModelOptions {
   model: ModelPolicy;
@@ -32,6 +31,7 @@ export interface CreateModelOptions {
 export async function createModel(options: CreateModelOptions): Promise<Model> {
   const { model, keys, env, needsPrice, skip = 0 } = options;
   if (model.provider === 'replay') return createReplayModel({ cassette: model.name, model, needsPrice, skip });
+  const { createTransport } = await import('./transport.ts');
   const transport = await createTransport(env);
   const { wire, languageModel } = await loadProvider({ ...options, transport });
   let costOf: CostOf = () => null;

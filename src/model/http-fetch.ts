@@ -1,5 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
+import { HttpHeaders } from './http-headers.ts';
+import { HttpResponse } from './http-response.ts';
 import { TransportError } from './transport-error.ts';
 import { createWatchedBody } from './watched-body.ts';
 
@@ -49,7 +51,7 @@ export function sendHttp(url: URL, options: SendOptions): Promise<Response> {
 }
 
 function renderResponse(response: http.IncomingMessage, url: URL, { onBytes }: SendOptions): Response {
-  const headers = new Headers();
+  const headers = new HttpHeaders();
   for (const [name, value] of Object.entries(response.headers)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);
   }
@@ -57,5 +59,5 @@ function renderResponse(response: http.IncomingMessage, url: URL, { onBytes }: S
   const isEmpty = status === 204 || status === 304;
   if (isEmpty) response.resume();
   const body = isEmpty ? null : createWatchedBody(response, url.host, onBytes);
-  return new Response(body, { status, statusText: response.statusMessage ?? '', headers });
+  return new HttpResponse(url, { status, statusText: response.statusMessage ?? '', headers, body });
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import tls from 'node:tls';
 import { UsageError } from '../errors.ts';
 import { type SendOptions, sendHttp } from './http-fetch.ts';
+import { HttpHeaders } from './http-headers.ts';
 import type { ProxyClient } from './open-proxy.ts';
 import { type Environment, proxyFor } from './proxy.ts';
 import { TransportError } from './transport-error.ts';
@@ -22,18 +23,18 @@ export async function createTransport(env: Environment): Promise<Transport> {
   return {
     watch: (signal, onBytes) => watches.set(signal, onBytes),
     async fetch(input, init = {}) {
-      const url = new URL(input instanceof Request ? input.url : input);
       const { body } = init;
       if (
-        input instanceof Request ||
+        (typeof input !== 'string' && !(input instanceof URL)) ||
         !(body === undefined || body === null || typeof body === 'string' || body instanceof Uint8Array)
       ) {
         throw new TypeError('only plain requests with a text or bytes body are supported');
       }
+      const url = new URL(input);
       const signal = init.signal ?? undefined;
       const options: SendOptions = {
         method: init.method ?? 'GET',
-        headers: Object.fromEntries(new Headers(init.headers)),
+        headers: Object.fromEntries(new HttpHeaders(init.headers)),
         body: body ?? undefined,
         signal,
         onBytes: () => (signal === undefined ? undefined : watches.get(signal)?.()),

@@ -153,7 +153,7 @@ describe('prices', () => {
     ['anthropic', 'claude-sonnet-4-5', null, 5.55],
     ['openai', 'no-such-model', null, null],
     ['openai-compatible', 'gpt-4o', 'http://127.0.0.1:1/v1', null],
-    ['openai-compatible', 'deepseek-chat', 'https://api.deepseek.com/v1', 0.14],
+    ['openai-compatible', 'mistral-large-latest', 'https://api.mistral.ai/v1', 2.6],
     ['@ai-sdk/groq', 'llama-3.3-70b-versatile', null, 0.669],
     ['@someone/unknown', 'gpt-4o', null, null],
     ['replay', 'gpt-4o', null, null],

@@ -1,0 +1,15 @@
+// The program of compile.mjs: a command line of belay, and then its code beside dist/belay.cjs.
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const dist = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist');
+const { codeFile, openCompiled } = createRequire(import.meta.url)(join(dist, 'open-compiled.js'));
+let script;
+const { main } = openCompiled(dist, (made) => {
+  script = made;
+});
+const code = await main(process.argv.slice(2), process);
+if (code === 0) writeFileSync(codeFile(dist), script.createCachedData());
+process.exit(code);
