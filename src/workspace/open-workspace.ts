@@ -11,6 +11,7 @@ import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
 import { layOut, provePatch, transplant } from './scratch-index.ts';
 import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
+import { createStillTree, type StillTree } from './still-tree.ts';
 import { createStore, type Store, tuneStore } from './store.ts';
 import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { diffTrees, entryChanges, MAX_PATCH_BYTES } from './tree-diff.ts';
@@ -60,6 +61,7 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
     await keepConversions({ git, store, root, attributeFiles, ownAttributes: settings.attributes });
   }
   const earlier = resumed ? await loadStartFacts(storeDir) : null;
+  const beganAtMs = Date.now();
   const scan = await scanWorkTree(git, { ignored: true });
   const own = (options.leaveOut ?? []).filter((path) => isWithin(root, path)).map((path) => relative(root, path));
   const pinned = new Set([...(earlier?.pinned ?? scan.ignored), ...own]);
@@ -70,10 +72,12 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
     pinned,
   };
   const [first, hollow] = await Promise.all([
-    takeSnapshot(site, null, { scanned: scan }),
+    takeSnapshot(site, null, { scanned: scan, ignored: true }),
     earlier?.emptyFolders ?? emptyFolders(git, root, scan.nested),
   ]);
-  const opened: Opened = { location, root, store, site, pinned, index, openedAtMs };
+  const still = createStillTree({ root, ...index });
+  still.see({ ...first, beganAtMs });
+  const opened: Opened = { location, root, store, site, pinned, index, still, openedAtMs };
   if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
   const start = earlier ?? (await readStart(opened, first, hollow));
   if (earlier === null) await writeStartFacts(storeDir, start);
@@ -98,6 +102,7 @@ interface Opened {
   /** The same set as the site's. */
   pinned: Set<string>;
   index: IndexFacts;
+  still: StillTree;
   /** Milliseconds since the epoch. */
   openedAtMs: number;
 }
@@ -142,7 +147,7 @@ const giveHead = async (git: Git, store: Store, tree: TreeId): Promise<void> => 
 const createWorkspace = (
   opened: Opened & { storeDir: string; maxPatchBytes: number; start: StartFacts; first: TreeId },
 ): Workspace => {
-  const { location, root, store, site, start } = opened;
+  const { location, root, store, site, start, still } = opened;
   const { git } = site;
   const users = location.repository?.git ?? null;
   let last: TreeId | null = opened.first;
@@ -165,9 +170,14 @@ const createWorkspace = (
       inTurn(async () => {
         const known = last;
         const only = known === null || touched === null ? null : narrowedTo(root, touched);
+        if (known !== null && (only?.length === 0 || (only === null && still.isAsSeen()))) return known;
         // Unknown until this one ends well: the index may be half-way.
         last = null;
-        last = (await takeSnapshot(site, known, only === null ? {} : { only })).tree;
+        still.forget();
+        const beganAtMs = Date.now();
+        const taken = await takeSnapshot(site, known, only === null ? { ignored: still.isSmall } : { only });
+        if (only === null) still.see({ ...taken, beganAtMs });
+        last = taken.tree;
         return last;
       }),
     changedPaths: async (from, to) => (await entryChanges(git, { from, to })).map(({ path, kind }) => ({ path, kind })),
@@ -176,6 +186,7 @@ const createWorkspace = (
       inTurn(async () => {
         const known = last;
         last = null;
+        still.forget();
         const restored = await restoreTree({ ...site, store, start }, tree, known);
         last = restored.snapshot.tree;
         return restored.files;

@@ -20,6 +20,8 @@ export interface SnapshotSite {
 export interface Snapshot {
   tree: string;
   nested: readonly string[];
+  /** Where asked for; see `Scan`. */
+  ignored: readonly string[];
   /** Whether the index was written anew. */
   changed: boolean;
 }
@@ -29,30 +31,31 @@ const ATTEMPTS = 3;
 export interface SnapshotOptions {
   /** A scan made just now. */
   scanned?: Scan;
-  /** The only paths that may differ from `last`. */
+  /** The only paths that may differ from `last`; at least one. */
   only?: readonly string[];
+  /** Tells of ignored paths too. */
+  ignored?: boolean;
 }
 
 /** `last`: the tree that our index holds; null when not known. A file that changes while it is read is looked at again. */
 export const takeSnapshot = async (
   site: SnapshotSite,
   last: string | null,
-  { scanned, only }: SnapshotOptions = {},
+  { scanned, only, ignored = false }: SnapshotOptions = {},
 ): Promise<Snapshot> => {
-  if (last !== null && only?.length === 0) return { tree: last, nested: [], changed: false };
   for (let attempt = 1; ; attempt += 1) {
     const scan =
       attempt === 1 && scanned !== undefined
         ? scanned
-        : await scanWorkTree(site.git, only === undefined ? {} : { only });
+        : await scanWorkTree(site.git, only === undefined ? { ignored } : { only });
     if (scan.complaints !== '') await refuseUnreadable(site);
     const fresh = scan.untracked.filter((path) => !isPinned(site.pinned, path));
     const differs = scan.touched.length + fresh.length > 0;
-    if (!differs && last !== null) return { tree: last, nested: scan.nested, changed: false };
+    if (!differs && last !== null) return { tree: last, nested: scan.nested, ignored: scan.ignored, changed: false };
     const failure = await updateIndex(site, scan.touched, fresh);
     if (failure === null) {
       const tree = (await site.git.run(['write-tree', '--missing-ok'])).toString('latin1').trim();
-      return { tree, nested: scan.nested, changed: differs };
+      return { tree, nested: scan.nested, ignored: scan.ignored, changed: differs };
     }
     if (attempt === ATTEMPTS) throw await diagnose(site.root, [...scan.touched, ...fresh], failure);
   }
