@@ -53,6 +53,14 @@ export function createMatcher(globs: readonly string[]): (path: string) => strin
   };
 }
 
+/** Texts of which every path that the list matches has at least one in it; '' where there is none to name. */
+export function literalsOf(globs: readonly string[]): string[] {
+  const matching = globs.filter((glob) => !glob.startsWith('!'));
+  return [
+    ...new Set(matching.flatMap((glob) => (expandBraces(glob) ?? [glob]).map((one) => parsePattern(one).literal))),
+  ];
+}
+
 function parsePattern(glob: string): Pattern {
   const texts = glob.split('/').filter((text) => text !== '' && text !== '.');
   const anchored = glob.replace(/\/+$/, '').includes('/');

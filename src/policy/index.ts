@@ -4,7 +4,7 @@ export { BUILT_IN_PROTECT, BUILT_IN_TESTS } from './built-in-lists.ts';
 export type { Action } from './decide.ts';
 export type { CommandDecision, CommandExplanation, DecisionResult } from './decide-command.ts';
 export { explainHost, type HostExplanation, renderHostExplanation } from './explain-host.ts';
-export { createMatcher, globFault } from './glob.ts';
+export { createMatcher, globFault, literalsOf } from './glob.ts';
 export { createHostList, type HostList } from './host-list.ts';
 export { type HostPort, parseHostPort } from './host-port.ts';
 export { loadDecide, loadExplanations } from './load-decide.ts';

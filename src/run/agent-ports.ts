@@ -4,7 +4,6 @@ import type { FileChange } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
 import { type DigestMemo, requestDigest } from '../model/index.ts';
 import { createMatcher, loadDecide } from '../policy/index.ts';
-import type { Mount } from '../sandbox/index.ts';
 import type { ThreadPast } from '../thread/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
 import { askApproval } from './approval.ts';
@@ -82,7 +81,7 @@ function createToolPorts({ context, home }: AgentOptions, currentTurn: () => num
   const hides = createMatcher(policy.workspace.hide);
   const protects = createMatcher(policy.workspace.protect);
   const env = buildEnvironment([policy.sandbox.env], context.request.environment);
-  const mounts: readonly Mount[] = planAgentMounts(context.mounts);
+  const agentMounts = planAgentMounts(context.mounts);
   return {
     workspace: workspace.dir,
     root: workspace.root,
@@ -90,6 +89,7 @@ function createToolPorts({ context, home }: AgentOptions, currentTurn: () => num
     async runCommand(command, signal) {
       const watch = context.networkLog.watch({ phase: 'agent', turn: currentTurn() });
       const { network } = policy.sandbox;
+      const mounts = await agentMounts();
       const end = await context.sandbox.run(
         { ...command, env, mounts, home, network, onNetwork: watch.onNetwork },
         signal,

@@ -23,7 +23,7 @@ export interface MountPlan {
   /** Absolute paths of files that the run itself writes: read-only for everybody else. */
   ownFiles: readonly string[];
   /** What the agent, and only it, is shown in place of git's own files (credentials, contents of hidden paths). */
-  gitCovers: readonly Cover[];
+  gitCovers: Promise<readonly Cover[]>;
 }
 
 interface Found {
@@ -86,8 +86,11 @@ function readableMounts(policy: Policy): Mount[] {
   });
 }
 
-/** What an agent's command sees: the repository, writable only where the policy lets it, with protected and hidden paths covered. */
-export function planAgentMounts(plan: MountPlan): Mount[] {
+/**
+ * What an agent's command sees: the repository, writable only where the policy lets it, with protected and hidden paths covered. What is
+ * there is looked for at once; git's part may take longer, and is waited for by the answer.
+ */
+export function planAgentMounts(plan: MountPlan): () => Promise<readonly Mount[]> {
   const writable = plan.policy.sandbox.mode === 'read-only' ? 'read' : 'write';
   const read = (path: string): Mount => ({ from: path, to: path, access: 'read' });
   const found = plan.policy.sandbox.mode === 'off' ? { protected: [], hidden: [] } : findPaths(plan);
@@ -104,16 +107,19 @@ export function planAgentMounts(plan: MountPlan): Mount[] {
   const covers = [...own, ...hidden, ...(writable === 'write' ? guarded : [])].filter(
     (mount) => !isSymlink(mount.from),
   );
-  return [
+  const planned = plan.gitCovers.then((gitCovers) => [
     ...readableMounts(plan.policy),
     ...(plan.dir === plan.root ? [] : [read(plan.root)]),
-    { from: plan.dir, to: plan.dir, access: writable },
+    { from: plan.dir, to: plan.dir, access: writable } satisfies Mount,
     ...gitMounts(plan),
-    ...plan.gitCovers.map(
+    ...gitCovers.map(
       ({ from, to }): Mount => (from === null ? { from: to, to, access: 'hidden' } : { from, to, access: 'read' }),
     ),
     ...covers.filter((mount) => inside(plan.root, mount.from)).slice(0, MOST_MOUNTS),
-  ];
+  ]);
+  // A failure is told by the first command, which asks for them.
+  planned.catch(() => undefined);
+  return () => planned;
 }
 
 /** What a check in the workspace sees: hidden paths too (checks and setup may need them). */

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
-import { createMatcher, type Policy, unsupportedKeys } from '../policy/index.ts';
+import { createMatcher, literalsOf, type Policy, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
 import { lockWorkspace, stateFolder, type Thread, type ThreadPast } from '../thread/index.ts';
 import type { Holdouts } from '../verify/index.ts';
@@ -108,7 +108,7 @@ export async function openFolder({ request, thread, location, closers }: FolderS
     gitDirs: gitFolders(location),
     foreign: [],
     alsoHidden: [],
-    gitCovers: [],
+    gitCovers: Promise.resolve([]),
     ownFiles: ownFiles.filter((file) => isBelow(root, file)),
   };
   // Not with what goes at the end: a killed run's is what its successor puts back.
@@ -118,18 +118,14 @@ export async function openFolder({ request, thread, location, closers }: FolderS
 
 export async function openTree(
   opened: OpenedFolder,
-  { request, thread, closers, past }: OpenSite & { past: ThreadPast | null },
+  { request, thread, closers, past, interrupt }: OpenSite & { past: ThreadPast | null; interrupt: AbortSignal },
 ): Promise<OpenedTree> {
   const { location, ownFiles, mounts } = opened;
   const storeDir = thread.dir;
   const resumed = past !== null && (await hasStarted(storeDir));
-  const [workspace, gitCovers] = await Promise.all([
-    openWorkspace({ dir: request.workspace, storeDir, leaveOut: ownFiles, location, resumed }).then((known) => {
-      closers.push(() => known.close());
-      return known;
-    }),
-    coverGit(request, opened),
-  ]);
+  const gitCovers = coverGit(request, opened, { closers, interrupt });
+  const workspace = await openWorkspace({ dir: request.workspace, storeDir, leaveOut: ownFiles, location, resumed });
+  closers.push(() => workspace.close());
   const head = location.repository?.head?.commit ?? null;
   const earlier = past !== null && resumed ? await findEarlierWork({ thread, workspace, past, head }) : null;
   const { policy, path } = request.policy;
@@ -144,17 +140,33 @@ export async function openTree(
   };
 }
 
-/** A check and a setup command see git's files as they are; without a fence nothing is covered. */
-async function coverGit({ kind }: RunRequest, { location, mounts, scratch }: OpenedFolder): Promise<readonly Cover[]> {
+/**
+ * A check and a setup command see git's files as they are; without a fence nothing is covered. Goes on while the model is asked: the
+ * first command waits for it.
+ */
+function coverGit(
+  { kind }: RunRequest,
+  { location, mounts, scratch }: OpenedFolder,
+  { closers, interrupt }: { closers: (() => Promise<void>)[]; interrupt: AbortSignal },
+): Promise<readonly Cover[]> {
   const { sandbox, workspace } = mounts.policy;
-  if (kind === 'verify' || sandbox.mode === 'off' || location.repository === null) return [];
+  if (kind === 'verify' || sandbox.mode === 'off' || location.repository === null) return Promise.resolve([]);
   const hides = createMatcher(workspace.hide);
-  return createGitView({
+  const over = new AbortController();
+  const covers = createGitView({
     repository: location.repository,
     folder: join(scratch, 'git-view'),
-    globs: workspace.hide,
     hides: (file) => hides(file) !== null,
+    literals: literalsOf(workspace.hide),
+    signal: AbortSignal.any([over.signal, interrupt]),
   });
+  closers.push(async () => {
+    over.abort();
+    await Promise.allSettled([covers]);
+  });
+  // A failure is told by the first command, which waits for this.
+  covers.catch(() => undefined);
+  return covers;
 }
 
 /** What git tracks, an agent can read from its objects, however well the file itself is hidden. */

@@ -40,7 +40,7 @@ export async function startAgentServices(
   const site = {
     context,
     dir: context.workspace.dir,
-    mounts: planAgentMounts(context.mounts),
+    mounts: await planAgentMounts(context.mounts)(),
     phase: 'agent',
   } as const;
   const start = await startServices('agent', { ...site, secret: false });

@@ -2,6 +2,7 @@ import { copyFile, lchown, mkdir, readdir, stat, writeFile } from 'node:fs/promi
 import { dirname, join, relative } from 'node:path';
 import { type Git, isWithin, splitNul } from './git.ts';
 import { hasCode } from './has-code.ts';
+import { hasHiddenPast, type PastSearch, submodulePrefix } from './hidden-past.ts';
 import type { Repository } from './locate-repository.ts';
 import { renderSafeConfig } from './safe-config.ts';
 import { textPath } from './text-path.ts';
@@ -18,9 +19,11 @@ export interface GitViewOptions {
   repository: Repository;
   /** Ours, outside the repository; what is shown is written there. */
   folder: string;
-  /** `workspace.hide`, and whether it matches a path (relative to the root). */
-  globs: readonly string[];
+  /** Whether `workspace.hide` matches a path (relative to the root), and texts of which every such path has one. */
   hides(path: string): boolean;
+  literals: readonly string[];
+  /** Ends the work: then nothing of the repository is shown. */
+  signal: AbortSignal;
 }
 
 /** Files at the top of a git directory whose purpose is known; others (a credential store, say) are not shown. */
@@ -28,20 +31,29 @@ const KNOWN_FILES =
   /^(?:[A-Z_]*HEAD|AUTO_MERGE|COMMIT_EDITMSG|MERGE_(?:MSG|MODE|RR)|SQUASH_MSG|BISECT_.*|config|config\.worktree|description|index|packed-refs|shallow|commondir|gitdir|locked|sharedindex\..*|.*\.lock|gc\.(?:log|pid))$/;
 const MODULES_DEPTH = 4;
 
+/** What a history may take to be looked through: 100,000 commits take some 5 s. */
+const SEARCH_MS = 10_000;
+
 /**
- * The repository as an agent may read it: without the credentials of its configuration, and, where git tracks a path that the policy
- * hides, as one commit without history, in whose objects that path's contents are not.
+ * The repository as an agent may read it: without the credentials of its configuration, and, where git tracks or ever tracked a path that
+ * the policy hides, as one commit without history, in whose objects that path's contents are not.
  */
 export const createGitView = async (options: GitViewOptions): Promise<readonly Cover[]> => {
-  const { repository, folder, hides } = options;
-  const { git, commonDir } = repository;
+  const { repository, folder, hides, literals } = options;
+  const { git, commonDir, alternates } = repository;
   const listed = await listTracked(repository);
-  const covers = (
-    await Promise.all((await gitDirectories(repository)).map((dir) => coverFiles(git, dir, folder)))
-  ).flat();
-  if (!mayHide(listed, options.globs)) return covers;
+  const directories = await gitDirectories(repository);
+  const covers = (await Promise.all(directories.map((dir) => coverFiles(git, dir, folder)))).flat();
+  if (literals.length === 0) return covers;
+  const search = { git, literals, hides, signal: AbortSignal.any([options.signal, AbortSignal.timeout(SEARCH_MS)]) };
+  const hidesNow = mayHide(listed, literals) && parseTracked(listed).some(({ path }) => hides(path));
+  const lenders = alternates.map((objects) => dirname(objects));
+  if (!hidesNow && !(await findPast(search, [commonDir, ...lenders]))) {
+    const modules = directories.filter((dir) => isWithin(join(commonDir, 'modules'), dir));
+    return [...covers, ...(await coverModules(repository, search, modules))];
+  }
+  if (options.signal.aborted) return [commonDir, ...alternates].map((to) => ({ from: null, to }));
   const tracked = parseTracked(listed);
-  if (!tracked.some(({ path }) => hides(path))) return covers;
   const view = join(folder, 'repository');
   await mkdir(view, { recursive: true });
   await copyKept(repository, view, covers);
@@ -49,7 +61,26 @@ export const createGitView = async (options: GitViewOptions): Promise<readonly C
   await passOver(options, tracked, join(view, relative(repository.commonDir, repository.gitDir), 'index'));
   await giveToOwnerOf(commonDir, view);
   // Borrowed objects hold the hidden contents, too.
-  return [{ from: view, to: commonDir }, ...repository.alternates.map((to) => ({ from: null, to }))];
+  return [{ from: view, to: commonDir }, ...alternates.map((to) => ({ from: null, to }))];
+};
+
+const findPast = async (search: Omit<PastSearch, 'dir' | 'prefix'>, dirs: readonly string[]): Promise<boolean> => {
+  for (const dir of dirs) if (await hasHiddenPast({ ...search, dir, prefix: '' })) return true;
+  return false;
+};
+
+/** A submodule with a hidden path in its past has no objects for the agent. */
+const coverModules = async (
+  repository: Repository,
+  search: Omit<PastSearch, 'dir' | 'prefix'>,
+  modules: readonly string[],
+): Promise<Cover[]> => {
+  const covers: Cover[] = [];
+  for (const dir of modules) {
+    const prefix = await submodulePrefix(repository, dir);
+    if (await hasHiddenPast({ ...search, dir, prefix })) covers.push({ from: null, to: join(dir, 'objects') });
+  }
+  return covers;
 };
 
 /** git refuses a repository of another user than the one it runs as, which is the owner of the workspace. */
@@ -73,12 +104,9 @@ const listTracked = async ({ git, head }: Repository): Promise<Listed> => {
   return { committed, staged: staged.stdout };
 };
 
-/** Whether a glob could match at all, by its longest plain part: of 100,000 paths, all would be parsed and matched in vain otherwise. */
-const mayHide = ({ committed, staged }: Listed, globs: readonly string[]): boolean =>
-  globs.some((glob) => {
-    const plain = glob.split(/[*?[\]{}\\,/!]+/).reduce((best, part) => (part.length > best.length ? part : best), '');
-    return committed.includes(plain) || staged.includes(plain);
-  });
+/** Whether a path could be hidden at all: of 100,000 paths, all would be parsed and matched in vain otherwise. */
+const mayHide = ({ committed, staged }: Listed, literals: readonly string[]): boolean =>
+  literals.some((literal) => committed.includes(literal) || staged.includes(literal));
 
 const parseTracked = ({ committed, staged }: Listed): TreeEntry[] =>
   [
@@ -99,10 +127,13 @@ const gitDirectories = async ({ commonDir, gitDir }: Repository): Promise<string
   const pending = [{ dir: join(commonDir, 'modules'), depth: 0 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { dir, depth } = next;
-    for (const entry of await entriesOf(dir)) {
-      if (entry.isFile() && entry.name === 'HEAD') found.add(dir);
-      if (entry.isDirectory() && depth < MODULES_DEPTH) pending.push({ dir: join(dir, entry.name), depth: depth + 1 });
-    }
+    const entries = await entriesOf(dir);
+    const isRepository = ['HEAD', 'objects'].every((name) => entries.some((entry) => entry.name === name));
+    if (isRepository) found.add(dir);
+    // A submodule may be named with slashes, and have submodules of its own.
+    for (const entry of entries)
+      if (entry.isDirectory() && depth < MODULES_DEPTH && (!isRepository || entry.name === 'modules'))
+        pending.push({ dir: join(dir, entry.name), depth: depth + 1 });
   }
   return [...found];
 };

@@ -52,6 +52,8 @@ export interface GitOptions {
   /** More output than this kills git and is a `UsageError` with code `too_large`. Default 1 GiB. */
   maxBytes?: number;
   workTree?: string;
+  /** Kills git, which then has failed. */
+  signal?: AbortSignal;
   /** Reads the user's own configuration instead of ours. For `git config` alone: it may name programs. */
   userHome?: { home: string; configHome: string };
 }
@@ -78,6 +80,10 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
   const call = (args: readonly string[], options: GitOptions = {}): Promise<GitResult> =>
     new Promise((resolve, reject) => {
       const child = spawn(program, args, { cwd, env: gitEnv(program, env, options), stdio: ['pipe', 'pipe', 'pipe'] });
+      const { signal: stop } = options;
+      const end = (): void => void child.kill('SIGKILL');
+      if (stop?.aborted) end();
+      stop?.addEventListener('abort', end);
       const limit = options.maxBytes ?? MAX_OUTPUT_BYTES;
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -92,6 +98,7 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       });
       child.on('error', reject);
       child.on('close', (code, signal) => {
+        stop?.removeEventListener('abort', end);
         if (bytes > limit) reject(tooMuch(args, limit));
         else
           resolve({

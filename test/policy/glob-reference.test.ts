@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMatcher, globFault } from '../../src/policy/index.ts';
+import { createMatcher, globFault, literalsOf } from '../../src/policy/index.ts';
 
 /** The rules once more, as plainly as they can be said, at any cost. */
 function matchesPlainly(glob: string, path: string): boolean {
@@ -64,4 +64,16 @@ test('with braces it is any of the alternatives, and the last entry that matches
     }),
     { numRuns: 2000 },
   );
+});
+
+test('a path that a list matches has one of its literal texts in it', () => {
+  fc.assert(
+    fc.property(glob, glob, glob, path, (one, two, three, file) => {
+      const list = [three, one.includes('/') || two.includes('/') ? one : `x{${one},${two}}`, `!${two}`, `{${one},b}`];
+      fc.pre(list.every((entry) => globFault(entry) === null));
+      if (createMatcher(list)(file) !== null) expect(literalsOf(list).some((text) => file.includes(text))).toBe(true);
+    }),
+    { numRuns: 5000 },
+  );
+  expect(literalsOf(['*.{secret,key}', '!a.key'])).toEqual(['.secret', '.key']);
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Bench, commitAll, createBench, runCli } from '../scenario.ts';
@@ -25,7 +25,34 @@ async function runAgent(cwd: string, commands: readonly string[]): Promise<{ cod
 }
 
 const POLICY = 'version: 1\nworkspace: {hide: [".env", "secret/**"]}\nverify: {checks: []}\n';
-const git = (dir: string, ...args: string[]) => execFileSync('git', args, { cwd: dir, encoding: 'utf8' }).trim();
+const git = (dir: string, ...args: string[]) =>
+  execFileSync('git', [...identity, ...args], { cwd: dir, encoding: 'utf8' }).trim();
+
+const identity = ['-c', 'user.name=x', '-c', 'user.email=x@example.invalid', '-c', 'commit.gpgSign=false'];
+function commit(dir: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(dir, path, '..'), { recursive: true });
+    writeFileSync(join(dir, path), text);
+  }
+  git(dir, 'add', '-A', '-f');
+  git(dir, 'commit', '-q', '-m', 'x');
+}
+function remove(dir: string, path: string): void {
+  git(dir, 'rm', '-r', '-q', path);
+  git(dir, 'commit', '-q', '-m', 'x');
+}
+
+/** How often the token is in what git finds of objects, and in the files below `.git` that can be inflated, whatever git says. */
+const INFLATE = `const zlib = require("node:zlib"), { readFileSync } = require("node:fs");
+for (const file of process.argv.slice(1)) {
+  let bytes;
+  try { bytes = readFileSync(file); } catch { continue; }
+  process.stdout.write(bytes);
+  for (let at = bytes.indexOf(0x78); at >= 0; at = bytes.indexOf(0x78, at + 1))
+    try { process.stdout.write(zlib.inflateSync(bytes.subarray(at))); } catch {}
+}`;
+const COUNT = `{ git cat-file --batch --batch-all-objects; find -L "$(git rev-parse --git-common-dir)" -type f -print0 | xargs -0 node -e '${INFLATE}'; } 2>/dev/null | grep -a -c ${TOKEN}`;
+const countIn = (dir: string) => Number(execFileSync('bash', ['-c', `${COUNT}; true`], { cwd: dir, encoding: 'utf8' }));
 
 describe("the agent's git", () => {
   it('has none of the credentials of the configuration, and works', async () => {
@@ -61,6 +88,90 @@ describe("the agent's git", () => {
     ]);
     expect({ code, leaked: shown.filter((text) => text.includes(TOKEN)) }).toEqual({ code: 0, leaked: [] });
     expect(shown[1]).toBe('c\nsecond\n');
+  });
+
+  /** The token is committed, or only stashed or staged elsewhere, and gone from HEAD and the index. */
+  const PASTS: Readonly<Record<string, (ws: string) => void>> = {
+    'that an earlier commit had': (ws) => {
+      commit(ws, { '.env': `${TOKEN}\n` });
+      remove(ws, '.env');
+    },
+    'that only a merge had': (ws) => {
+      git(ws, 'checkout', '-q', '-b', 'side');
+      commit(ws, { 'side.txt': 'side\n' });
+      git(ws, 'checkout', '-q', 'main');
+      commit(ws, { 'main.txt': 'main\n' });
+      git(ws, 'merge', '-q', '--no-commit', '--no-ff', 'side');
+      commit(ws, { 'secret/key': `${TOKEN}\n` });
+      remove(ws, 'secret');
+    },
+    'of another branch, in a pack': (ws) => {
+      git(ws, 'checkout', '-q', '-b', 'side');
+      commit(ws, { 'deep/down/.env': `${TOKEN}\n` });
+      git(ws, 'checkout', '-q', 'main');
+      git(ws, 'gc', '-q');
+    },
+    'of a stash': (ws) => {
+      writeFileSync(join(ws, '.env'), `${TOKEN}\n`);
+      git(ws, 'add', '-f', '.env');
+      git(ws, 'stash', 'push', '-q');
+    },
+    'of a commit that was amended': (ws) => {
+      commit(ws, { '.env': `${TOKEN}\n` });
+      git(ws, 'rm', '-q', '--cached', '.env');
+      git(ws, 'commit', '-q', '--amend', '--allow-empty', '-m', 'amended');
+      unlinkSync(join(ws, '.env'));
+    },
+    'that is staged in another work tree': (ws) => {
+      const linked = join(ws, '../io/linked');
+      git(ws, 'worktree', 'add', '-q', '--detach', linked);
+      writeFileSync(join(linked, '.env'), `${TOKEN}\n`);
+      git(linked, 'add', '-f', '.env');
+    },
+    'of a repository that objects are borrowed from': (ws) => {
+      commit(ws, { '.env': `${TOKEN}\n` });
+      const lender = join(ws, '../io/lender');
+      execFileSync('cp', ['-r', ws, lender]);
+      execFileSync('sh', ['-c', 'rm -rf .git ./.env && git init -q -b main'], { cwd: ws });
+      writeFileSync(join(ws, '.git/objects/info/alternates'), `${lender}/.git/objects\n`);
+      commit(ws, { 'new.txt': 'new\n' });
+    },
+  };
+
+  it.each(Object.keys(PASTS))('has no object of a hidden path %s', async (past) => {
+    bench = createBench({ 'a.txt': 'a\n', 'belay.yml': POLICY });
+    commitAll(bench);
+    PASTS[past]?.(bench.ws);
+    expect(countIn(bench.ws)).toBeGreaterThan(0);
+    const { code, shown } = await runAgent(bench.ws, [
+      `${COUNT}; git log -p --all; git stash show -p; true`,
+      'git show HEAD:a.txt && git log -1 --format=tformat:ok',
+    ]);
+    expect({ code, leaked: shown.filter((text) => text.includes(TOKEN)) }).toEqual({ code: 0, leaked: [] });
+    expect([shown[0]?.split('\n')[0], shown[1]]).toEqual(['0', 'a\nok\n']);
+  });
+
+  it('keeps its history where no path of it was ever hidden', async () => {
+    bench = createBench({ 'a.txt': 'a\n', 'belay.yml': POLICY });
+    commitAll(bench);
+    commit(bench.ws, { 'environment.env.txt': 'no secret\n' });
+    remove(bench.ws, 'environment.env.txt');
+    const { code, shown } = await runAgent(bench.ws, ['git log --format=%s']);
+    expect({ code, shown }).toEqual({ code: 0, shown: ['x\nx\nbase\n'] });
+  });
+
+  it('has no object of a hidden path of a submodule', async () => {
+    bench = createBench({ 'a.txt': 'a\n', 'belay.yml': POLICY });
+    const library = join(bench.io, 'library');
+    execFileSync('git', ['init', '-q', '-b', 'main', library]);
+    commit(library, { '.env': `${TOKEN}\n`, 'b.txt': 'b\n' });
+    remove(library, '.env');
+    git(bench.ws, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'sub');
+    commitAll(bench);
+    expect(countIn(join(bench.ws, 'sub'))).toBeGreaterThan(0);
+    const { code, shown } = await runAgent(bench.ws, [`${COUNT}; cd sub; ${COUNT}; cat b.txt`, 'git log --format=%s']);
+    expect({ code, leaked: shown.filter((text) => text.includes(TOKEN)) }).toEqual({ code: 0, leaked: [] });
+    expect(shown).toEqual(['0\n0\nb\n', 'base\n']);
   });
 
   it.skipIf(process.geteuid?.() !== 0)('works where root runs belay in the workspace of another user', async () => {
