@@ -26,13 +26,15 @@ export interface Bench {
   ws: string;
   io: string;
   env: NodeJS.ProcessEnv;
+  /** Who runs belay and owns it all, where the test is root and belay is to be somebody else. */
+  uid: number | undefined;
   git(...args: string[]): string;
   write(path: string, text: string): void;
   read(path: string): string;
   remove(): void;
 }
 
-export function createBench(files: Readonly<Record<string, string>> = {}): Bench {
+export function createBench(files: Readonly<Record<string, string>> = {}, uid?: number): Bench {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'belay-test-')));
   const ws = join(root, 'ws');
   const io = join(root, 'io');
@@ -42,6 +44,9 @@ export function createBench(files: Readonly<Record<string, string>> = {}): Bench
     GIT_AUTHOR_EMAIL: 'test@example.invalid',
     GIT_COMMITTER_NAME: 'Test',
     GIT_COMMITTER_EMAIL: 'test@example.invalid',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'safe.directory',
+    GIT_CONFIG_VALUE_0: '*',
   };
   const env = {
     PATH: process.env['PATH'],
@@ -55,6 +60,7 @@ export function createBench(files: Readonly<Record<string, string>> = {}): Bench
     ws,
     io,
     env,
+    uid,
     git: (...args) =>
       execFileSync('git', args, {
         cwd: ws,
@@ -95,8 +101,11 @@ export function runCli(
   bench: Bench,
   options: { env?: NodeJS.ProcessEnv; stdin?: string; cwd?: string; cli?: string } = {},
 ): Promise<CliEnd> {
+  const { root, uid } = bench;
+  if (uid !== undefined) execFileSync('chown', ['-R', '-h', `${uid}:${uid}`, root]);
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [options.cli ?? CLI, ...args], {
+      ...(uid === undefined ? {} : { uid, gid: uid }),
       cwd: options.cwd ?? bench.ws,
       env: { ...bench.env, ...options.env },
       stdio: ['pipe', 'pipe', 'pipe'],

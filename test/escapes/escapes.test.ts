@@ -1,27 +1,19 @@
-import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HAS_LANDLOCK, IS_LINUX, IS_ROOT, OTHER_UID } from '../sandbox/fixture.ts';
-import { CLI } from '../scenario.ts';
+import { HAS_LANDLOCK, IS_LINUX, IS_ROOT } from '../sandbox/fixture.ts';
+import { USERS } from '../users.ts';
 import type { Attempt } from './attempt.ts';
 import { ATTEMPTS } from './attempts.ts';
 import { createStand, type Stand } from './stand.ts';
 import { tryAttempts } from './try-attempts.ts';
 
 const ALL = Object.values(ATTEMPTS).flat();
-const canBecome = IS_ROOT && spawnSync('setpriv', ['--reuid', String(OTHER_UID), 'test', '-r', CLI]).status === 0;
 const TIERS = [
   { tier: 'bubblewrap', works: true },
   { tier: 'landlock', works: HAS_LANDLOCK },
 ] as const;
-const WHO = [
-  { who: 'whoever runs the tests', uid: undefined, works: true },
-  { who: 'an unprivileged user', uid: OTHER_UID, works: canBecome },
-];
-
-for (const { who, uid, works } of WHO) {
+for (const { who, uid, works } of USERS) {
   const isRoot = uid === undefined && IS_ROOT;
-  const note = works ? '' : ' (skipped: needs root, and a build that others may read)';
-  describe.skipIf(!IS_LINUX || !works)(`escapes, with belay run by ${who}${note}`, () => {
+  describe.skipIf(!IS_LINUX || !works)(`escapes, with belay run by ${who}`, () => {
     let stand: Stand;
     beforeEach(async () => {
       stand = await createStand(uid);

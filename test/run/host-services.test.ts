@@ -4,10 +4,11 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { listen, openEcho } from '../sandbox/egress-fixture.ts';
 import { IS_ROOT, OTHER_UID } from '../sandbox/fixture.ts';
 import { type Bench, commitAll, createBench, runCli } from '../scenario.ts';
+import { USERS } from '../users.ts';
 
 const DEBIAN = '/usr/lib/postgresql';
 const versions = existsSync(DEBIAN)
@@ -22,10 +23,11 @@ const ownAddress = await lookup(ownName).then(
 );
 
 let bench: Bench;
+let owner: number | undefined;
 afterEach(() => bench.remove());
 
 function verify(policy: object) {
-  bench = createBench({ 'belay.yml': JSON.stringify({ version: 1, ...policy }) });
+  bench = createBench({ 'belay.yml': JSON.stringify({ version: 1, ...policy }) }, owner);
   commitAll(bench);
   return runCli(['verify'], bench);
 }
@@ -33,8 +35,12 @@ function verify(policy: object) {
 const say = (host: string, port: number) =>
   `exec 3<>/dev/tcp/${host}/${port} && echo "to ${host}" >&3 && read -r line <&3 && echo "$line"`;
 
-describe('a port of the host', () => {
-  it('is reached from inside under its own name and number, and no other port is', async () => {
+describe.each(USERS)('a port of the host, with belay run by $who,', ({ uid, works }) => {
+  beforeEach(() => {
+    owner = uid;
+  });
+
+  it.skipIf(!works)('is reached from inside under its own name and number, and no other port is', async () => {
     const [echo, other] = [await openEcho(), await openEcho()];
     onTestFinished(echo.close);
     onTestFinished(other.close);
@@ -47,7 +53,7 @@ describe('a port of the host', () => {
     expect([echo.connections(), other.connections()]).toEqual([2, 0]);
   });
 
-  it.skipIf(ownAddress === null)(
+  it.skipIf(!works || ownAddress === null)(
     'is reached by a name that the host knows, as the containers of a job have them',
     async () => {
       const server = createServer((socket) => socket.pipe(socket));
@@ -67,7 +73,9 @@ describe('a port of the host', () => {
       expect(end.code).toBe(0);
     },
   );
+});
 
+describe('a port of the host', () => {
   it.each(['10.0.0.1:5432', '127.0.0.1:80', 'db', 'db:0'])(
     'cannot be %j, which is said before anything runs',
     async (entry) => {
@@ -80,12 +88,12 @@ describe('a port of the host', () => {
   );
 });
 
-describe('a PostgreSQL server beside the run', () => {
-  it.skipIf(!hasPostgres)('is used by a check and by the agent', async () => {
+describe.each(USERS)('a PostgreSQL server beside the run, with belay run by $who,', ({ uid, works }) => {
+  it.skipIf(!works || !hasPostgres)('is used by a check and by the agent', async () => {
     const probe = createServer();
     const port = await listen(probe);
     probe.close();
-    bench = createBench();
+    bench = createBench({}, uid);
     chmodSync(bench.root, 0o755);
     const data = join(bench.root, 'data');
     mkdirSync(data);

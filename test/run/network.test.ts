@@ -1,15 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listen } from '../sandbox/egress-fixture.ts';
 import { type Bench, type CliEnd, commitAll, createBench, runCli } from '../scenario.ts';
+import { USERS } from '../users.ts';
 
 const answer = (name: string, input: object) => `${JSON.stringify({ tool_calls: [{ name, input }] })}\n`;
 const shell = (command: string) => answer('shell', { command });
 const finish = answer('finish', { status: 'done', summary: 'done' });
 
 let bench: Bench;
+let owner: number | undefined;
 let server: http.Server;
 let port: number;
 let requests: string[] = [];
@@ -27,7 +29,7 @@ afterEach(() => {
 });
 
 function prepare(policy: object): void {
-  bench = createBench({ 'a.txt': 'a\n', 'belay.yml': JSON.stringify({ version: 1, ...policy }) });
+  bench = createBench({ 'a.txt': 'a\n', 'belay.yml': JSON.stringify({ version: 1, ...policy }) }, owner);
   commitAll(bench);
 }
 
@@ -49,8 +51,12 @@ function told({ events }: CliEnd): string[] {
   });
 }
 
-describe('the network of a run', () => {
-  it('is what each step is allowed: setup, the agent and a check have lists of their own', async () => {
+describe.each(USERS)('the network of a run, with belay run by $who,', ({ uid, works }) => {
+  beforeEach(() => {
+    owner = uid;
+  });
+
+  it.skipIf(!works)('is what each step is allowed: setup, the agent and a check have lists of their own', async () => {
     const here = `localhost:${port}`;
     const allow = { allow: [here, `127.0.0.1:${port}`] };
     const get = (path: string) => `curl -sSf -o /dev/null http://${here}/${path}`;
@@ -76,23 +82,30 @@ describe('the network of a run', () => {
     ]);
   });
 
-  it('tells the model, the stream and the result what an agent was denied, without the path', async () => {
-    const end = await run(
-      { sandbox: { network: { allow: ['*.one.example'] } }, verify: { checks: [] } },
-      shell('curl -sS https://one.example/secret-path; exit 0') + finish,
-    );
-    const denial = {
-      action: 'connect to one.example:443',
-      rule: 'network.allow',
-      reason: 'no entry of the list names it',
-    };
-    expect(end.result).toMatchObject({ exit_code: 0, denials: [denial], sandbox: { network: 'allow: *.one.example' } });
-    expect(told(end)).toEqual(['agent 1 denied connect to one.example:443 by network.allow']);
-    const thread = await runCli(['replay', end.result?.thread_id ?? ''], bench);
-    expect(thread.code).toBe(0);
-  });
+  it.skipIf(!works)(
+    'tells the model, the stream and the result what an agent was denied, without the path',
+    async () => {
+      const end = await run(
+        { sandbox: { network: { allow: ['*.one.example'] } }, verify: { checks: [] } },
+        shell('curl -sS https://one.example/secret-path; exit 0') + finish,
+      );
+      const denial = {
+        action: 'connect to one.example:443',
+        rule: 'network.allow',
+        reason: 'no entry of the list names it',
+      };
+      expect(end.result).toMatchObject({
+        exit_code: 0,
+        denials: [denial],
+        sandbox: { network: 'allow: *.one.example' },
+      });
+      expect(told(end)).toEqual(['agent 1 denied connect to one.example:443 by network.allow']);
+      const thread = await runCli(['replay', end.result?.thread_id ?? ''], bench);
+      expect(thread.code).toBe(0);
+    },
+  );
 
-  it('is refused where the way out cannot be used, before anything runs', async () => {
+  it.skipIf(!works)('is refused where the way out cannot be used, before anything runs', async () => {
     prepare({
       sandbox: { network: { allow: ['one.example'] } },
       setup: [{ run: 'touch ran' }],
@@ -110,7 +123,7 @@ describe('the network of a run', () => {
     expect(() => bench.read('ran')).toThrow();
   });
 
-  it('lets setup install again with its network when a patch is verified on its base', async () => {
+  it.skipIf(!works)('lets setup install again with its network when a patch is verified on its base', async () => {
     const allow = { allow: [`localhost:${port}`, `127.0.0.1:${port}`] };
     prepare({
       setup: [{ run: `mkdir -p deps && curl -sSf http://localhost:${port}/dep > deps/dep.txt`, network: allow }],

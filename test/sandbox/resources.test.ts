@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, commitAll, createBench, runCli } from '../scenario.ts';
+import { USERS } from '../users.ts';
 import { HAS_LANDLOCK, IS_LINUX, processesWith, sleepMark } from './fixture.ts';
 
 const MARK = sleepMark();
@@ -24,11 +25,13 @@ const TIERS = [
   { tier: 'landlock', works: HAS_LANDLOCK },
 ] as const;
 
-for (const { tier, works } of TIERS) {
-  describe.skipIf(!works)(`commands that take too much of the machine, in ${tier}`, () => {
+const PLACES = TIERS.flatMap((tier) => USERS.map((user) => ({ ...tier, ...user, works: tier.works && user.works })));
+
+for (const { tier, who, uid, works } of PLACES) {
+  describe.skipIf(!works)(`commands that take too much of the machine, in ${tier}, with belay run by ${who}`, () => {
     let bench: Bench;
     beforeEach(() => {
-      bench = createBench({ 'file.txt': 'text\n' });
+      bench = createBench({ 'file.txt': 'text\n' }, uid);
       commitAll(bench);
     });
     afterEach(() => bench.remove());
