@@ -31,6 +31,8 @@ export interface LoopPorts {
   redactStream(): RedactStream;
   /** Why the output of a `finish` is not acceptable, or null. */
   refuseOutput(finish: Finish): string | null;
+  /** Where the workspace is now, for a conversation that was told another place; null where it was not. */
+  movedTo: string | null;
   /** Texts put in between turns. */
   takeSteering(): readonly string[];
   /** What earlier runs of the thread left to go on from; null in its first run. */

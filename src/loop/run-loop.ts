@@ -46,6 +46,7 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
   let { nudges, pending } = start;
   /** The request before was too long for the provider. */
   let refusedAsTooLong = false;
+  let toldPlace = false;
   /** Results that wait for the answer to the `finish` beside them. */
   let held: { results: ToolResultPart[]; callId: string } | null = null;
 
@@ -68,6 +69,8 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
       const end = await finishTurn(pending);
       if (end !== null) return end;
     }
+    if (!toldPlace && ports.movedTo !== null) await sayBeforeNext(ports.movedTo, 'workspace');
+    toldPlace = true;
     for (;;) {
       if (signal.aborted) return stopped();
       for (const text of ports.takeSteering()) await ports.transcript.addUser(text, 'steer');
@@ -86,7 +89,13 @@ export function createLoop(ports: LoopPorts, signals: Signals): Loop {
   /** An earlier run may have been killed between a word of ours and the request that carries it. */
   async function sayOnce(text: string): Promise<void> {
     const last = ports.transcript.messages.at(-1);
-    if (last?.role !== 'user' || last.text !== text) await ports.transcript.addUser(text, 'nudge');
+    if (last?.role !== 'user' || last.text !== text) await sayBeforeNext(text, 'nudge');
+  }
+
+  /** It is part of the turn that begins: going back to the end of the one before leaves it out. */
+  async function sayBeforeNext(text: string, source: 'nudge' | 'workspace'): Promise<void> {
+    ports.transcript.enterTurn(budget.turns + 1);
+    await ports.transcript.addUser(text, source);
   }
 
   /** What is left to do of an answer that an earlier run was given. Its turn is told again, with nothing that was counted before. */

@@ -60,6 +60,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     openOutput: () => thread.openOutput(),
     redactStream: () => context.redactor.redactStream(),
     refuseOutput: (finish) => refuseOutput(finish, context),
+    movedTo: options.past === null ? null : movedTo(workspace, options.past),
     takeSteering: options.takeSteering,
     past: options.past,
     noteCallEnd: (note) => thread.appendNote(note),
@@ -69,6 +70,14 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     elapsedMs: context.elapsedMs,
     agentDeadlineMs: options.agentDeadlineMs,
   };
+}
+
+/** What the model has to be told of where it works now, or null. */
+function movedTo({ root, dir }: RunContext['workspace'], past: ThreadPast): string | null {
+  const text = `The workspace is ${dir} from here on. It was somewhere else before, where paths that were told so far may point.`;
+  const last = past.notes.findLast((note) => note.kind === 'message' && note.source === 'workspace');
+  if (last?.kind !== 'message') return past.root === null || past.root === root ? null : text;
+  return last.message.role === 'user' && last.message.text === text ? null : text;
 }
 
 /** A path as the model wrote it (relative to the workspace), as the policy's globs see it (relative to the root). */

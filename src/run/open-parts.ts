@@ -72,9 +72,10 @@ export async function openThread(
 /** Where the schema of `--output-schema` is kept for a resumed run. */
 export const SCHEMA_ARTIFACT = 'output-schema.json';
 
-function askedOf({ policyFile = null, replay, trustRef }: RunRequest): ThreadMeta['asked'] {
+function askedOf({ policyFile = null, floorFile = null, replay, trustRef }: RunRequest): ThreadMeta['asked'] {
   return {
     policy: policyFile,
+    policy_floor: floorFile,
     cassette: typeof replay === 'string' ? replay : null,
     trust_ref: trustRef,
   };

@@ -12,6 +12,8 @@ export interface RunRequest {
   policy: LoadedPolicy;
   /** The file that the caller named for the policy: a resumed run reads it again. Absent: none was named. */
   policyFile?: string | null;
+  /** The same of `--policy-floor`. */
+  floorFile?: string | null;
   /** The folder under work; only it is writable. */
   workspace: string;
   references: readonly ReferenceFile[];

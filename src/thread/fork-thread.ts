@@ -11,7 +11,7 @@ import { findChainEnd, readNoteFile, readNoteLines } from './note-log.ts';
 import type { StoredThread } from './open-thread.ts';
 import { createThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
 import type { Thread } from './thread.ts';
-import { writeMeta } from './thread-meta.ts';
+import { type ThreadMeta, writeMeta } from './thread-meta.ts';
 
 export interface ForkOptions {
   stateDir: string;
@@ -56,12 +56,21 @@ export async function forkThread(options: ForkOptions): Promise<string> {
     await writeMeta(dir, {
       ...{ format: 1, thread_id: id, workspace, goal, created: new Date(created).toISOString() },
       ...{ belay_version: options.version, forked_from: { thread_id: from.id, turn } },
+      ...trustOf(from.meta),
     });
     return id;
   } catch (error) {
     await rm(dir, { recursive: true, force: true });
     throw error instanceof UsageError ? error : unusable(stateDir, error);
   }
+}
+
+/** What the first thread trusted, its branch does; a cassette's answers are of the first one's path. */
+function trustOf({ asked, asked_elsewhere }: ThreadMeta): Pick<ThreadMeta, 'asked' | 'asked_elsewhere'> {
+  return {
+    ...(asked === undefined ? {} : { asked: { ...asked, cassette: null } }),
+    ...(asked_elsewhere === undefined ? {} : { asked_elsewhere }),
+  };
 }
 
 const STORE_FOLDER = 'store.git';

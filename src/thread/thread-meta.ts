@@ -7,6 +7,9 @@ export const META_FILE = 'meta.json';
 /** Of a thread's folder; a change that this version could not read gets the next number. */
 const FORMAT = 1;
 
+/** Options of a run that decide what it trusts. */
+export const TRUST_OPTIONS = ['policy', 'policy-floor', 'trust-ref'] as const;
+
 /** What is known of a thread before any event. */
 export const ThreadMeta = z.object({
   /** Of the folder's layout. */
@@ -22,10 +25,17 @@ export const ThreadMeta = z.object({
   belay_version: z.string().exactOptional(),
   /** Where a fork branched off. */
   forked_from: z.object({ thread_id: z.string(), turn: z.int().min(0) }).exactOptional(),
-  /** How the run was asked for, where a resumed one does not say otherwise: absolute paths of the policy's file and the cassette, a commit. */
+  /** How the run was asked for, where a resumed one does not say otherwise: absolute paths of files, a commit. */
   asked: z
-    .object({ policy: z.string().nullable(), cassette: z.string().nullable(), trust_ref: z.string().nullable() })
+    .object({
+      policy: z.string().nullable(),
+      policy_floor: z.string().nullable().exactOptional(),
+      cassette: z.string().nullable(),
+      trust_ref: z.string().nullable(),
+    })
     .exactOptional(),
+  /** Of a thread from another machine: options that decided what is trusted there. Whoever resumes has to say them anew. */
+  asked_elsewhere: z.array(z.object({ option: z.enum(TRUST_OPTIONS), value: z.string() })).exactOptional(),
 });
 export type ThreadMeta = z.infer<typeof ThreadMeta>;
 

@@ -52,6 +52,8 @@ export interface StashedWork {
 /** What a thread's log says to a run that goes on with it: a fold of its events and notes, and of nothing else. */
 export interface ThreadPast {
   runs: readonly PastRun[];
+  /** The folder that its first run was in; null where that is not on record. */
+  root: string | null;
   /** Notes up to where the thread stands. */
   notes: readonly ThreadNote[];
   pending: PendingAnswer | null;
@@ -147,7 +149,7 @@ function foldPast(events: EventFold, notes: readonly ThreadNote[]): ThreadPast {
   return {
     ...{ runs: events.runs, notes: current, pending: findPending(current, events), ...sums, usage, costUsd, denials },
     ...{ elapsedMs: events.runs.reduce((sum, run) => sum + run.durationMs, 0), limits: events.limits },
-    ...{ tree, stashed, unpriced: events.unpriced },
+    ...{ tree, stashed, unpriced: events.unpriced, root: events.root },
   };
 }
 
@@ -193,6 +195,7 @@ function createEventFold() {
       for (let at = turn; at > 0; at--) if (trees.has(at)) return trees.get(at) ?? null;
       return null;
     },
+    root: null as string | null,
     limits: null as Readonly<Record<string, number>> | null,
     get begun(): ReadonlySet<string> {
       return begun;
@@ -203,6 +206,7 @@ function createEventFold() {
         startedMs = atMs;
         runs.push({ runId: event.run_id, outcome: null, durationMs: 0 });
         fold.limits = event.limits ?? fold.limits;
+        fold.root ??= event.workspace?.root ?? null;
       }
       const run = runs.at(-1);
       if (run !== undefined) run.durationMs = Math.max(run.durationMs, atMs - startedMs);

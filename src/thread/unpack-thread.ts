@@ -10,7 +10,7 @@ import type { PackedSnapshots } from './pack-thread.ts';
 import { readThreadFile } from './read-thread-file.ts';
 import { isThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
 import { SNAPSHOT_ENTRIES } from './thread-file.ts';
-import { META_FILE, parseMeta, type ThreadMeta, writeMeta } from './thread-meta.ts';
+import { META_FILE, parseMeta, type ThreadMeta, TRUST_OPTIONS, writeMeta } from './thread-meta.ts';
 import { readTimeline, treesOf } from './timeline.ts';
 
 export interface UnpackOptions {
@@ -29,8 +29,8 @@ const SNAPSHOTS_FOLDER = 'snapshots';
 const META_DRAFT = 'incoming.json';
 
 /**
- * Reads a thread from a file of unknown origin, checks all of it, and keeps it under its own id, but without the options that its run was
- * given: they are in the answer alone. Throws UsageError, and then keeps nothing.
+ * Reads a thread from a file of unknown origin, checks all of it, and keeps it under its own id. Options that its run was given do not hold
+ * here; those that decided what it trusts have to be given anew. Throws UsageError, and then keeps nothing.
  */
 export async function unpackThread(options: UnpackOptions): Promise<ThreadMeta> {
   const { stateDir, file, workspace } = options;
@@ -100,10 +100,20 @@ async function settle(dir: string, id: string, { file, workspace, takeSnapshots 
   if (isWhole) await takeSnapshots(dir, files, trees);
   await rm(join(dir, SNAPSHOTS_FOLDER), { recursive: true, force: true });
   await unlink(join(dir, META_DRAFT));
-  // Which policy and which commit are trusted is for this machine to say.
-  const { asked: _, ...meta } = { ...found, workspace };
+  const { asked, asked_elsewhere: before = [], ...kept } = found;
+  const elsewhere = [...before, ...trustOptionsOf(asked)];
+  // A path or a commit of a stranger's file decides nothing here; that one was named must not get lost either.
+  const meta = { ...kept, workspace, ...(elsewhere.length === 0 ? {} : { asked_elsewhere: elsewhere }) };
   await writeMeta(dir, meta);
-  return { ...found, workspace };
+  return meta;
+}
+
+function trustOptionsOf(asked: ThreadMeta['asked']): NonNullable<ThreadMeta['asked_elsewhere']> {
+  const values = { policy: asked?.policy, 'policy-floor': asked?.policy_floor, 'trust-ref': asked?.trust_ref };
+  return TRUST_OPTIONS.flatMap((option) => {
+    const value = values[option] ?? null;
+    return value === null ? [] : [{ option, value }];
+  });
 }
 
 /** What is wrong with the log, or null. */

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { oneLine } from '../../events/index.ts';
 import { type ApprovalDecision, type OutputSchema, type RunRequest, SCHEMA_ARTIFACT } from '../../run/index.ts';
 import { openThread, type StoredThread, stateFolder } from '../../thread/index.ts';
 import type { Invocation } from '../command.ts';
@@ -22,8 +23,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   };
   const { asked } = thread.meta;
   const workspace = path('workspace') ?? ((await isThere(thread.meta.workspace)) ? thread.meta.workspace : cwd);
-  const defaults = await askedOptions(thread);
-  const given: GivenOptions = new Map([...defaults, ...options]);
+  const given = await trustedOptions(thread, options);
   const { policy, trustRef } = await loadPolicyFor({ options: given, workspace, cwd, env: io.env });
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
   for (const [name, file] of Object.entries(files)) if (file !== null) await requireWritable(`--${name}`, file);
@@ -48,14 +48,34 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   };
 }
 
-/** The policy file and the trusted commit of the first run, as options of their own. */
-async function askedOptions({ meta }: StoredThread): Promise<GivenOptions> {
-  const { policy = null, trust_ref: ref = null } = meta.asked ?? {};
+/**
+ * The options given, and what the first run was given to decide what it trusts. Throws UsageError where that is not to be had here and not
+ * given anew: a resumed run must not trust more than the first one by an oversight.
+ */
+async function trustedOptions({ meta }: StoredThread, options: GivenOptions): Promise<GivenOptions> {
+  const { policy = null, policy_floor: floor = null, trust_ref: ref = null } = meta.asked ?? {};
   const origin = `thread ${meta.thread_id}`;
-  const options = new Map<string, { values: readonly string[]; origin: string }>();
-  if (policy !== null && (await isThere(policy))) options.set('policy', { values: [policy], origin });
-  if (ref !== null) options.set('trust-ref', { values: [ref], origin });
-  return options;
+  const given = new Map(options);
+  for (const { option, value } of meta.asked_elsewhere ?? []) {
+    if (given.has(option)) continue;
+    throw new UsageError(
+      `thread ${meta.thread_id} comes from another machine, where its run was given --${option} ${oneLine(value)}: give resume your own --${option}`,
+      { code: 'trust' },
+    );
+  }
+  for (const [option, path] of [['policy', policy] as const, ['policy-floor', floor] as const]) {
+    if (path === null || given.has(option)) continue;
+    if (!(await isThere(path)))
+      throw new UsageError(
+        `the file ${path}, which the run was given by --${option}, is gone: name one by --${option}`,
+        {
+          code: 'trust',
+        },
+      );
+    given.set(option, { values: [path], origin });
+  }
+  if (ref !== null && !given.has('trust-ref')) given.set('trust-ref', { values: [ref], origin });
+  return given;
 }
 
 async function loadKeptSchema({ dir }: StoredThread): Promise<OutputSchema | null> {

@@ -32,6 +32,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
     goal,
     policy,
     policyFile: path('policy'),
+    floorFile: path('policy-floor'),
     workspace,
     references: await loadReferences(listOf(options, 'context'), cwd),
     outputSchema: schema === null ? null : await loadOutputSchema(schema),

@@ -26,15 +26,11 @@ export const importAction: Handler = async ({ io, options, words: [file = ''] })
   });
   await print(io.stdout, `${meta.thread_id}\n`);
   await print(io.stderr, `belay: belay resume ${meta.thread_id} goes on with it in ${meta.workspace}\n`);
-  const { policy = null, trust_ref: ref = null } = meta.asked ?? {};
-  const given = [
-    ...(policy === null ? [] : [`--policy ${oneLine(policy)}`]),
-    ...(ref === null ? [] : [`--trust-ref ${oneLine(ref)}`]),
-  ];
+  const given = (meta.asked_elsewhere ?? []).map(({ option, value }) => `--${option} ${oneLine(value)}`);
   if (given.length > 0)
     await print(
       io.stderr,
-      `belay: its run was given ${given.join(' ')}, which an import does not take over: give resume your own\n`,
+      `belay: its run was given ${given.join(' ')}, which an import does not take over: resume asks for your own\n`,
     );
   return 0;
 };
