@@ -30,8 +30,7 @@ export type {
   WorkspacePolicy,
 } from './policy.ts';
 export { policySchema } from './policy-schema.ts';
+export { proposeStarter } from './propose-starter.ts';
 export { parseDuration, parseSize, renderDuration, renderSize } from './quantity.ts';
 export { renderPolicy } from './render-policy.ts';
-export { type RepositoryFacts, readRepositoryFacts } from './repository-facts.ts';
-export { proposePolicy } from './starter-policy.ts';
 export { type UnsupportedKey, unsupportedKeys } from './unsupported.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import * as path from 'node:path';
-import { UsageError } from '../errors.ts';
+import { codeOf, hasCode, UsageError } from '../errors.ts';
 import { tightenByFloor } from './floor.ts';
 import { normalisePolicy } from './normalise-policy.ts';
 import type { LoadedPolicy, Policy } from './policy.ts';
@@ -69,9 +69,11 @@ async function readPolicyFile(file: string): Promise<Uint8Array> {
       await handle.close();
     }
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error;
-    const absent = error.code === 'ENOENT' || error.code === 'ENOTDIR';
-    const why = absent ? 'there is no such policy file' : `the policy cannot be read (${String(error.code)})`;
+    const code = codeOf(error);
+    if (code === null) throw error;
+    const why = hasCode(error, 'ENOENT', 'ENOTDIR')
+      ? 'there is no such policy file'
+      : `the policy cannot be read (${code})`;
     throw new UsageError(`${file}: ${why}; name another one with --policy`, { code: 'policy', cause: error });
   }
 }

@@ -2,11 +2,13 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { hasCode } from '../errors.ts';
+import { type PythonFacts, readPythonFacts } from './python-facts.ts';
 
 /** What a repository shows of how it is built and tested. Names from fixed lists only: no text of the repository itself. */
 export interface RepositoryFacts {
   node: { scripts: readonly NodeScript[]; manager: NodeManager; hasLock: boolean } | null;
-  python: { runner: 'pytest' | 'django' | 'unittest' | null; manager: 'uv' | 'poetry' | 'pip' } | null;
+  python: PythonFacts | null;
   go: boolean;
   rust: { hasLock: boolean } | null;
   ruby: { runner: 'rspec' | 'rake' | null } | null;
@@ -53,10 +55,10 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** A look at the root of a repository: its names and a few files, each read up to 1 MiB. A folder that is not there shows nothing. */
 export async function readRepositoryFacts(dir: string): Promise<RepositoryFacts> {
   const names = await readNames(dir);
-  const read = async (name: string) => (names.has(name) ? await readText(join(dir, name)) : null);
+  const read = async (name: string) => (names.has(name) || name.includes('/') ? await readText(join(dir, name)) : null);
   return {
     node: await readNodeFacts(names, read),
-    python: await readPythonFacts(names, read),
+    python: await readPythonFacts({ names, read, list: (folder) => readNames(join(dir, folder)) }),
     go: names.has('go.mod'),
     rust: names.has('Cargo.toml') ? { hasLock: names.has('Cargo.lock') } : null,
     ruby: names.has('Gemfile') ? { runner: rubyRunner(names) } : null,
@@ -74,7 +76,7 @@ async function readNames(dir: string): Promise<Names> {
   try {
     return new Set(await readdir(dir));
   } catch (error) {
-    if (isCode(error, 'ENOENT', 'ENOTDIR')) return new Set();
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return new Set();
     throw error;
   }
 }
@@ -92,13 +94,9 @@ async function readText(path: string): Promise<string | null> {
       await handle.close();
     }
   } catch (error) {
-    if (isCode(error, 'ENOENT', 'EACCES', 'EISDIR', 'ELOOP', 'ENXIO', 'ENODEV')) return null;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EISDIR', 'ELOOP', 'ENXIO', 'ENODEV')) return null;
     throw error;
   }
-}
-
-function isCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 const manifest = z.object({ scripts: z.record(z.string(), z.unknown()).optional().catch(undefined) });
@@ -127,30 +125,6 @@ async function readNodeFacts(names: Names, read: Read): Promise<RepositoryFacts[
     }),
     manager: lock?.[1] ?? 'npm',
     hasLock: lock !== undefined,
-  };
-}
-
-async function readPythonFacts(names: Names, read: Read): Promise<RepositoryFacts['python']> {
-  const manifests = [
-    'pyproject.toml',
-    'setup.py',
-    'setup.cfg',
-    'requirements.txt',
-    'tox.ini',
-    'pytest.ini',
-    'manage.py',
-  ];
-  if (!manifests.some((name) => names.has(name))) return null;
-  const texts = await Promise.all(
-    ['pyproject.toml', 'setup.cfg', 'requirements.txt', 'requirements-dev.txt', 'tox.ini'].map(read),
-  );
-  const namesPytest = texts.some((text) => text !== null && /\bpytest\b/.test(text));
-  const hasPytest = namesPytest || ['pytest.ini', '.pytest.ini', 'conftest.py'].some((name) => names.has(name));
-  const hasTests = names.has('tests') || names.has('test');
-  const otherRunner = names.has('manage.py') ? 'django' : hasTests ? 'unittest' : null;
-  return {
-    runner: hasPytest ? 'pytest' : otherRunner,
-    manager: names.has('uv.lock') ? 'uv' : names.has('poetry.lock') ? 'poetry' : 'pip',
   };
 }
 

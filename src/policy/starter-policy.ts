@@ -102,7 +102,7 @@ function pythonChecks({ python }: RepositoryFacts): readonly Proposal[] {
   const run = {
     pytest: 'python3 -m pytest',
     django: 'python3 manage.py test',
-    unittest: 'python3 -m unittest discover',
+    unittest: `python3 -m unittest discover${python.folder === null ? '' : ` -s ${python.folder}`}`,
   };
   return [{ name: 'tests-python', run: `${start}${run[python.runner]}` }];
 }
@@ -138,9 +138,11 @@ function installCommands({ node, python, go, rust, ruby, php }: RepositoryFacts)
   if (node !== null) installs.push(node.hasLock ? NODE_INSTALLS[node.manager] : 'npm install');
   if (python !== null)
     installs.push(
-      { uv: 'uv sync --frozen', poetry: 'poetry install', pip: 'python3 -m pip install -r requirements.txt' }[
-        python.manager
-      ],
+      {
+        uv: 'uv sync --frozen',
+        poetry: 'poetry install',
+        pip: `python3 -m pip install ${python.hasRequirements ? '-r requirements.txt' : '.'}`,
+      }[python.manager],
     );
   if (go) installs.push('go mod download');
   if (rust !== null) installs.push(rust.hasLock ? 'cargo fetch --locked' : 'cargo fetch');

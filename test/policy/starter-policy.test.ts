@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { loadPolicy, proposePolicy, readRepositoryFacts, unsupportedKeys } from '../../src/policy/index.ts';
+import { loadPolicy, proposeStarter, unsupportedKeys } from '../../src/policy/index.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -21,7 +21,7 @@ function repository(files: Readonly<Record<string, string>>): string {
 }
 
 async function propose(files: Readonly<Record<string, string>>) {
-  const text = proposePolicy(await readRepositoryFacts(repository(files)));
+  const text = await proposeStarter(repository(files));
   const loaded = await loadPolicy({ kind: 'text', bytes: Buffer.from(text), source: 'belay.yml' });
   return { text, loaded, checks: loaded.policy.verify.checks.map(({ name, run }) => `${name}: ${run}`) };
 }
@@ -48,7 +48,24 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
   ['tox', { 'tox.ini': '[testenv]\ncommands = pytest\n' }, ['tests: python3 -m pytest']],
   ['uv', { 'pyproject.toml': 'dev = ["pytest>=8"]\n', 'uv.lock': '' }, ['tests: uv run --offline python3 -m pytest']],
   ['django', { 'manage.py': '', 'requirements.txt': 'django\n' }, ['tests: python3 manage.py test']],
-  ['unittest', { 'setup.py': '', 'tests/test_a.py': '' }, ['tests: python3 -m unittest discover']],
+  ['unittest', { 'setup.py': '', 'tests/test_a.py': '' }, ['tests: python3 -m unittest discover -s tests']],
+  [
+    'unittest in a package of tests',
+    { 'setup.cfg': '[metadata]\n', 'test/__init__.py': '', 'test/test_a.py': 'import unittest\n' },
+    ['tests: python3 -m unittest discover'],
+  ],
+  [
+    'pyproject without a runner, tests that are functions',
+    { 'pyproject.toml': '[project]\nname = "x"\n', 'tests/test_a.py': 'def test_a():\n    assert True\n' },
+    ['tests: python3 -m pytest'],
+  ],
+  [
+    'requirements and a conftest of the tests',
+    { 'requirements.txt': 'flask\n', 'tests/conftest.py': '', 'tests/test_a.py': '' },
+    ['tests: python3 -m pytest'],
+  ],
+  ['tests beside the code', { 'pyproject.toml': '', 'test_a.py': '' }, ['tests: python3 -m unittest discover']],
+  ['pyproject without tests', { 'pyproject.toml': '[project]\nname = "x"\n', 'x.py': '' }, []],
   ['go', { 'go.mod': 'module x\n' }, ['tests: go test ./...', 'vet: go vet ./...']],
   ['cargo', { 'Cargo.toml': '', 'Cargo.lock': '' }, ['tests: cargo test --locked']],
   ['rspec', { Gemfile: '', '.rspec': '' }, ['tests: bundle exec rspec']],
@@ -80,7 +97,7 @@ test('an empty repository and a missing folder give no checks, with a hint', asy
   const { text, loaded } = await propose({});
   expect(loaded.policy.verify).toMatchObject({ checks: [], checksDeclaredEmpty: false });
   expect(text).toContain('#     - {name: tests, run: make test, timeout: 10m}');
-  expect(proposePolicy(await readRepositoryFacts(join(repository({}), 'none')))).toBe(text);
+  expect(await proposeStarter(join(repository({}), 'none'))).toBe(text);
 });
 
 test('installing is a commented step that names the hosts it needs', async () => {
@@ -113,5 +130,5 @@ test('files of CI systems beyond the built-in list are protected', async () => {
 test.skipIf(process.platform === 'win32')('a pipe or a folder in the place of a manifest is passed over', async () => {
   const dir = repository({ 'Makefile/x': '' });
   execFileSync('mkfifo', [join(dir, 'package.json')]);
-  expect(await readRepositoryFacts(dir)).toMatchObject({ node: null, makeTarget: null });
+  expect(await proposeStarter(dir)).toBe(await proposeStarter(repository({})));
 });

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { UsageError } from '../../errors.ts';
-import { proposePolicy, readRepositoryFacts } from '../../policy/index.ts';
+import { codeOf, hasCode, UsageError } from '../../errors.ts';
+import { proposeStarter } from '../../policy/index.ts';
 import type { Handler } from '../command.ts';
 import { print } from '../print.ts';
 import { isGiven, textOf } from '../read-options.ts';
@@ -10,13 +10,12 @@ import { isGiven, textOf } from '../read-options.ts';
 export const initPolicy: Handler = async ({ io, options }) => {
   const dir = resolve(io.cwd(), textOf(options, 'workspace') ?? '.');
   const path = join(dir, 'belay.yml');
-  const text = proposePolicy(await readRepositoryFacts(dir));
+  const text = await proposeStarter(dir);
   try {
     await writeFile(path, text, { flag: isGiven(options, 'force') ? 'w' : 'wx' });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null;
-    if (code === 'EEXIST') throw new UsageError(`${path} exists; replace it with --force`, { cause: error });
-    throw new UsageError(`cannot write ${path} (${String(code)})`, { cause: error });
+    if (hasCode(error, 'EEXIST')) throw new UsageError(`${path} exists; replace it with --force`, { cause: error });
+    throw new UsageError(`cannot write ${path} (${codeOf(error)})`, { cause: error });
   }
   await print(io.stdout, `wrote ${path}\nRead it, commit it, then: belay policy check && belay run 'the goal'\n`);
   return 0;
