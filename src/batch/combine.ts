@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../errors.ts';
 import type { Combination, JobRecord, Result } from '../events/index.ts';
 import type { PatchStack } from '../workspace/index.ts';
 import { sha256 } from './planned-job.ts';
@@ -142,7 +143,7 @@ async function readIfThere(path: string): Promise<Buffer | null> {
   try {
     return await readFile(path);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && typeof error.code === 'string') return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../errors.ts';
 import { acquireLock, type LockOutcome, lockWorkspace } from '../thread/index.ts';
 import { removeTree } from '../verify/index.ts';
 import { captureCarry, type TreeSource } from '../workspace/index.ts';
@@ -100,7 +101,7 @@ async function isThere(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }

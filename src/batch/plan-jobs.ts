@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ReferenceFile } from '../context/index.ts';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 import { loadPrices } from '../model/index.ts';
 import { applyOptions, type LoadedPolicy, type OptionValue } from '../policy/index.ts';
 import type { TreeSource } from '../workspace/index.ts';
@@ -149,7 +149,7 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
+    if (codeOf(error) !== null) return false;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { codeOf, hasCode, UsageError } from '../errors.ts';
 import { JobRecord, readJsonLines, toJson } from '../events/index.ts';
 import { isDone } from './worst-exit.ts';
 
@@ -78,8 +78,9 @@ async function openLines(file: string, records: readonly JobRecord[]): Promise<F
     await writeWhole(file, records.map((record) => `${toJson(record)}\n`).join(''));
     return await open(file, 'a', 0o644);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new UsageError(`--results: cannot write ${file} (${String(error.code)})`, { cause: error });
+    const code = codeOf(error);
+    if (code === null) throw error;
+    throw new UsageError(`--results: cannot write ${file} (${code})`, { cause: error });
   }
 }
 
@@ -105,7 +106,7 @@ async function syncFile(handle: FileHandle): Promise<void> {
   try {
     await handle.sync();
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && ['EINVAL', 'ENOTSUP'].includes(String(error.code)))) throw error;
+    if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error;
   }
 }
 
@@ -115,8 +116,7 @@ async function readRecord(path: string, digest: string): Promise<JobRecord | nul
     // A record of another version of belay: the job is done again.
     return parsed.success && parsed.data.digest === digest && isDone(parsed.data) ? parsed.data : null;
   } catch (error) {
-    if (error instanceof SyntaxError || (error instanceof Error && 'code' in error && error.code === 'ENOENT'))
-      return null;
+    if (error instanceof SyntaxError || hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }
@@ -126,7 +126,7 @@ async function isThere(path: string): Promise<boolean> {
     await access(path, constants.R_OK);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw new UsageError(`--results: cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../errors.ts';
 import type { JobRecord } from '../events/index.ts';
 import { acquireLock } from '../thread/index.ts';
 import type { BatchStops } from './batch-stops.ts';
@@ -87,7 +88,7 @@ async function tell(end: EndedJob, { records, stream, stops }: AllJobs): Promise
   try {
     await records.put(end.record);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (!(error instanceof Error) || codeOf(error) === null) throw error;
     stops.stop({ kind: 'results', reason: `the result of ${end.job.id} cannot be kept: ${error.message}` });
   }
   await stream.emit({ type: 'job.completed', ...end.record, recorded: end.recorded });

@@ -1,8 +1,9 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 import { applyOptions, type LoadedPolicy, loadPolicy, type PolicySource } from '../policy/index.ts';
 import { readCommitted } from '../workspace/index.ts';
+import { isThere } from './is-there.ts';
 import { type GivenOptions, textOf } from './read-options.ts';
 
 const NAME = 'belay.yml';
@@ -126,21 +127,10 @@ async function noteOnChange(committed: { bytes: Uint8Array; file: string; shown:
     if (!(await lstat(committed.file)).isFile()) return null;
     if (text(await readFile(committed.file)) === text(committed.bytes)) return null;
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   }
   return `${NAME} has changes that are not committed and do not count; ${committed.shown} is in force (--policy ${NAME} takes it as it is)`;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return false;
-    throw error;
-  }
 }
 
 /** Where the checkout under work may be a stranger's, what would hand it secrets or the machine needs a trusted commit. */

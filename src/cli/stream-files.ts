@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { codeOf } from '../errors.ts';
 import type { Io } from './command.ts';
 import { type GivenOptions, textOf } from './read-options.ts';
 
@@ -16,7 +17,7 @@ function fileOf(descriptor: number): string | null {
     const path = readlinkSync(`/proc/self/fd/${descriptor}`);
     return path.startsWith('/') && !path.startsWith('/dev/') ? path : null;
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   }
 }

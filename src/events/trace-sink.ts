@@ -1,5 +1,6 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { codeOf } from '../errors.ts';
 import type { EventSink } from './event.ts';
 import { toOtlpJson } from './otlp-json.ts';
 import type { TraceContext } from './trace-context.ts';
@@ -83,7 +84,7 @@ function post({ url, headers, timeoutMs }: TraceSettings, body: string, signal: 
     const fail = (error: unknown) =>
       resolve({
         kind: 'retryable',
-        problem: error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time',
+        problem: codeOf(error) ?? 'no answer in time',
       });
     try {
       const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
@@ -106,7 +107,7 @@ function post({ url, headers, timeoutMs }: TraceSettings, body: string, signal: 
       // A header that HTTP does not allow throws here.
       resolve({
         kind: 'lost',
-        problem: error instanceof Error && 'code' in error ? String(error.code) : 'the request cannot be made',
+        problem: codeOf(error) ?? 'the request cannot be made',
       });
     }
   });

@@ -1,7 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
-import { UsageError } from '../errors.ts';
+import { hasCode, UsageError } from '../errors.ts';
 
 const Conditions: z.ZodType<unknown> = z.lazy(() =>
   z.union([z.string(), z.null(), z.array(Conditions), z.record(z.string(), Conditions)]),
@@ -46,7 +46,7 @@ async function entryOf(root: string): Promise<string | null> {
   try {
     text = await readFile(join(root, 'package.json'), 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;
   }
   const manifest = Manifest.safeParse(JSON.parse(text));

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 import type { ModelPolicy } from '../policy/index.ts';
 import { type Environment, isLoopback } from './proxy.ts';
 import { runKeyCommand } from './run-key-command.ts';
@@ -137,7 +137,7 @@ async function readAll(open: () => Readable, name: string): Promise<string> {
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const code = codeOf(error) ?? String(error);
     throw new UsageError(`${name} cannot be read (${code})`, { code: 'key', cause: error });
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -1,6 +1,6 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 import { type CassetteAnswer, renderCassetteAnswer } from './cassette.ts';
 import type { Model, ModelOutcome } from './model.ts';
 import { type DigestMemo, requestDigest } from './request-digest.ts';
@@ -22,7 +22,7 @@ export async function createRecordingModel(model: Model, options: RecordingModel
   try {
     await writeFile(path, '');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const code = codeOf(error) ?? String(error);
     throw new UsageError(`the cassette ${options.path} cannot be written (${code})`, {
       code: 'cassette',
       cause: error,

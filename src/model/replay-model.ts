@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 import { NO_USAGE, type Usage } from '../events/index.ts';
 import type { ModelPolicy } from '../policy/index.ts';
 import { dropCutCalls, makeCallIdsUnique } from './answer-parts.ts';
@@ -176,7 +176,7 @@ async function isPipe(file: string): Promise<boolean> {
     return !found.isFile() && !found.isDirectory();
   } catch (error) {
     // What is wrong with it is told by the reader.
-    if (error instanceof Error && 'code' in error) return false;
+    if (codeOf(error) !== null) return false;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { hasCode, UsageError } from '../errors.ts';
 import { createMatcher, type Policy } from '../policy/index.ts';
 import type { Mount } from '../sandbox/index.ts';
 import type { Cover } from '../workspace/index.ts';
@@ -61,7 +61,7 @@ function readFolder(path: string) {
   try {
     return readdirSync(path, { withFileTypes: true });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'ENOENT')) return [];
+    if (hasCode(error, 'EACCES', 'ENOENT')) return [];
     throw error;
   }
 }
@@ -147,7 +147,7 @@ function existsPlainly(path: string): boolean {
   try {
     return !lstatSync(path).isSymbolicLink();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }

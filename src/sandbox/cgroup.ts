@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { codeOf, hasCode } from '../errors.ts';
 
 /** Control groups that a command can be put in; only root has them as a rule. */
 export interface CgroupHome {
@@ -62,7 +63,7 @@ function isWritable(folder: string): boolean {
     accessSync(folder, constants.W_OK);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
+    if (codeOf(error) !== null) return false;
     throw error;
   }
 }
@@ -111,7 +112,7 @@ async function removeGroup(folder: string): Promise<void> {
     try {
       return rmdirSync(folder);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EBUSY')) throw error;
+      if (!hasCode(error, 'EBUSY')) throw error;
       await delay(5);
     }
   }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { codeOf } from '../errors.ts';
 import { chooseStage } from './stage-launcher.ts';
 
 /**
@@ -108,7 +109,7 @@ async function openIdMap(perl: string, { uid, gid }: Identity): Promise<number |
       writeMap(`/proc/${child.pid}/${kind}_map`, id);
     return openSync(`/proc/${child.pid}/ns/user`, 'r');
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   } finally {
     child.kill('SIGKILL');
@@ -127,7 +128,7 @@ function writeMap(file: string, id: number): void {
     writeFileSync(file, [`0 ${id} 1`, ...others].join('\n'));
   } catch (error) {
     // A container's own user namespace may hold fewer ids: root's alone will do.
-    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (codeOf(error) === null) throw error;
     writeFileSync(file, `0 ${id} 1`);
   }
 }

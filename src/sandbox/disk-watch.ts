@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { codeOf } from '../errors.ts';
 
 const BLOCK_BYTES = 512;
 /** When less than this is left on the disk, a command that took most of what is gone is ended before its bound. */
@@ -70,7 +71,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return [];
+    if (codeOf(error) !== null) return [];
     throw error;
   }
 }
@@ -80,7 +81,7 @@ function ifThere(look: () => Stats): Stats | null {
   try {
     return look();
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode } from '../errors.ts';
 import { childrenOf, stateOf } from './process-tree.ts';
 
 /** Bubblewrap's longest system calls are mounts: milliseconds. */
@@ -27,6 +28,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    if (!hasCode(error, 'ESRCH')) throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { codeOf } from '../errors.ts';
 import { isWithin } from './mount-plan.ts';
 
 /**
@@ -21,7 +22,7 @@ function realExecutable(file: string): string | null {
     const real = realpathSync(file);
     return statSync(real).isFile() ? real : null;
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   }
 }

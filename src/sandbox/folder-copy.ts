@@ -14,6 +14,7 @@ import {
   utimesSync,
 } from 'node:fs';
 import path from 'node:path';
+import { hasCode } from '../errors.ts';
 import { type Area, accessTo } from './copy-plan.ts';
 import { statOrNull } from './mount-plan.ts';
 
@@ -46,7 +47,7 @@ export function createFolderCopy(area: Area, to: string, owner: Owner | null): F
     try {
       makeAlike(from, lstatSync(from), target);
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EACCES') return false;
+      if (hasCode(error, 'EACCES')) return false;
       throw error;
     }
     if (whom !== null) lchownSync(target, whom.uid, whom.gid);

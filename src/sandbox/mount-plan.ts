@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
+import { codeOf } from '../errors.ts';
 import type { Mount } from './sandbox.ts';
 
 /** One mount as bubblewrap is to make it, in order. */
@@ -83,14 +84,11 @@ function problemOf({ from, to, access }: Mount): string | null {
   try {
     if (realpathSync(from) !== from) return `${from} cannot be mounted: a symbolic link is on the way.`;
   } catch (error) {
-    return `${from} cannot be mounted: ${errorCode(error) === 'ENOENT' ? 'it does not exist' : String(errorCode(error))}.`;
+    const code = codeOf(error);
+    if (code === null) throw error;
+    return `${from} cannot be mounted: ${code === 'ENOENT' ? 'it does not exist' : code}.`;
   }
   return null;
-}
-
-function errorCode(error: unknown): unknown {
-  if (error instanceof Error && 'code' in error) return error.code;
-  throw error;
 }
 
 function innermost(placed: readonly Placed[], to: string): Placed | undefined {

@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { codeOf } from '../errors.ts';
 import type { SandboxPolicy } from '../policy/index.ts';
 import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
 import { type CgroupHome, findCgroupHome } from './cgroup.ts';
@@ -95,7 +96,7 @@ async function probeBubblewrap(options: ProbeOptions): Promise<SandboxProbe> {
       }
     }
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (!(error instanceof Error) || codeOf(error) === null) throw error;
     reasons.push(`The sandbox could not be prepared: ${error.message}.`);
   }
   return unavailable(reasons[0] ?? 'No way was found to run commands in a sandbox.');

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { codeOf } from '../errors.ts';
 
 /** `ENOENT`, `ESRCH`, `EACCES`: the process is gone, or another user's. */
 export function readProc(pid: number, file: string): string | null {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   }
 }
@@ -52,7 +53,7 @@ export function childrenOf(pid: number): number[] {
   try {
     threads = readdirSync(`/proc/${pid}/task`);
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return [];
+    if (codeOf(error) !== null) return [];
     throw error;
   }
   return threads.flatMap((thread) =>

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode } from '../errors.ts';
 import { allProcesses, descendants, groupOf, isRunning, lastProcess, readProc } from './process-tree.ts';
 
 /** Environment name that everything a command starts carries, however it detaches. */
@@ -54,7 +55,7 @@ function kill(pid: number, signal: NodeJS.Signals | 0 = 'SIGKILL'): boolean {
     process.kill(pid, signal);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')) return false;
+    if (hasCode(error, 'ESRCH', 'EPERM')) return false;
     throw error;
   }
 }

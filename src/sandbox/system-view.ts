@@ -9,6 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import path from 'node:path';
+import { codeOf } from '../errors.ts';
 import { isWithin } from './mount-plan.ts';
 
 /** What every command sees of the machine, read-only: an allowlist, because a socket or token that is not there needs no rule. */
@@ -124,7 +125,7 @@ function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
+    if (codeOf(error) !== null) return false;
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { hasCode } from '../errors.ts';
 import { findProcess, type ProcessIdentity } from './process-identity.ts';
 
 /** After so long without a heartbeat, a holder out of sight counts as gone. */
@@ -60,7 +61,7 @@ export async function markHeld(folder: string, token: string): Promise<void> {
   try {
     await link(path, path + HELD);
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].some((code) => hasCode(error, code))) throw error;
+    if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
     await writeFile(path + HELD, '', { mode: 0o600 });
   }
 }
@@ -71,7 +72,7 @@ export async function dropClaim(folder: string, token: string): Promise<void> {
   try {
     await rmdir(folder);
   } catch (error) {
-    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].some((code) => hasCode(error, code))) throw error;
+    if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error;
   }
 }
 
@@ -112,8 +113,4 @@ async function ifThere<T>(step: Promise<T>): Promise<T | null> {
     if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

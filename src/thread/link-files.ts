@@ -1,6 +1,7 @@
 import { type Dirent, constants as fs } from 'node:fs';
 import { copyFile, link, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../errors.ts';
 import { orNull } from './or-null.ts';
 
 /** How a file gets into a copy of its folder. `link`: only for what nobody ever writes again. */
@@ -33,7 +34,7 @@ async function takeFile(from: string, to: string, taking: Exclude<Taking, 'skip'
     try {
       return await link(from, to);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && NO_LINK.includes(String(error.code)))) throw error;
+      if (!hasCode(error, ...NO_LINK)) throw error;
     }
   }
   await copyFile(from, to, fs.COPYFILE_FICLONE);

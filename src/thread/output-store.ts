@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { hasCode } from '../errors.ts';
 import type { Redactor, RedactStream } from '../events/index.ts';
 import { orNull } from './or-null.ts';
 import type { OutputRecord, OutputWriter } from './thread.ts';
@@ -104,7 +105,7 @@ function createOutputWriter(options: {
       await output.handle.appendFile(kept);
       output.storedBytes += kept.length;
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && NO_ROOM.includes(String(error.code)))) throw error;
+      if (!hasCode(error, ...NO_ROOM)) throw error;
       // For good: what is stored of an output is always its beginning.
       room.left = 0;
     }
@@ -136,7 +137,7 @@ async function writeFacts(path: string, facts: z.infer<typeof OutputFacts>): Pro
   try {
     await writeFile(path, JSON.stringify(facts), { mode: 0o600 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && NO_ROOM.includes(String(error.code)))) throw error;
+    if (!hasCode(error, ...NO_ROOM)) throw error;
   }
 }
 

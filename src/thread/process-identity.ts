@@ -1,5 +1,6 @@
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { codeOf, hasCode } from '../errors.ts';
 
 /**
  * Who holds a lock, told so that the holder can be found again. On Linux exact: a process id is reused, but not with the same start
@@ -43,7 +44,7 @@ function exists(pid: number): boolean {
     return true;
   } catch (error) {
     // EPERM: it is there, and somebody else's.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }
 
@@ -59,7 +60,7 @@ async function orNull(reading: Promise<string>): Promise<string | null> {
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && typeof error.code === 'string') return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   }
 }

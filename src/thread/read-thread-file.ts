@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import type * as z from 'zod';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 import { oneLine } from '../events/index.ts';
 import { EntryHeader, FILE_FORMAT, FileEnd, FileHeader, isEntryName } from './thread-file.ts';
 
@@ -60,8 +60,7 @@ export async function readThreadFile({ path, maxBytes, place }: ThreadFileReadin
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (error instanceof ShortFile) throw broken('it is cut off', error);
-    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
-      throw broken('it is not gzip, or damaged', error);
+    if (codeOf(error)?.startsWith('Z_')) throw broken('it is not gzip, or damaged', error);
     throw error;
   } finally {
     await source.close();

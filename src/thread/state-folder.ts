@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, sep } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 
 /**
  * Where belay keeps what outlives a run: `$BELAY_HOME`, else `$XDG_STATE_HOME/belay`, else `~/.local/state/belay`. As the XDG rules say,
@@ -52,9 +52,10 @@ export async function isInside(folder: string, root: string): Promise<boolean> {
 
 /** What a person can do about a state folder that takes nothing. Errors without a system code are bugs and stay what they are. */
 export function unusable(stateDir: string, error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error;
+  const code = codeOf(error);
+  if (code === null) return error;
   return new UsageError(
-    `cannot write to the state folder ${stateDir} (${error.code}); set BELAY_HOME to a folder that can be written, or use --ephemeral to keep no thread`,
+    `cannot write to the state folder ${stateDir} (${code}); set BELAY_HOME to a folder that can be written, or use --ephemeral to keep no thread`,
     { code: 'state_folder', cause: error },
   );
 }

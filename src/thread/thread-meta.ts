@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { hasCode } from '../errors.ts';
 import { oneLine } from '../events/index.ts';
 
 export const META_FILE = 'meta.json';
@@ -51,8 +52,7 @@ export async function readMeta(dir: string): Promise<ThreadMeta | 'missing' | { 
   try {
     return parseMeta(await readFile(join(dir, META_FILE), 'utf8'));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return 'missing';
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return 'missing';
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { hasCode, UsageError } from '../errors.ts';
 import { FIRST_PREV, readEvents } from '../events/index.ts';
 import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER } from './disk-thread.ts';
 import { readNoteFile } from './note-log.ts';
@@ -67,7 +67,7 @@ async function makeFolder(dir: string, id: string): Promise<void> {
   try {
     await mkdir(dir, { mode: 0o700 });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
     throw new UsageError(`thread ${id} is here already (or is being imported); belay thread show ${id}`, {
       code: 'thread_exists',
       cause: error,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { hasCode, UsageError } from '../errors.ts';
 import { acquireLock, type LockOutcome } from './lock.ts';
 
 /** State folders that cannot take a lock; every run of this user then finds the same other place. */
@@ -27,7 +27,7 @@ export async function lockWorkspace(options: {
   try {
     return await lockIn(join(options.stateDir, 'locks'));
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && UNWRITABLE.includes(String(error.code)))) throw error;
+    if (!hasCode(error, ...UNWRITABLE)) throw error;
     const folder = join(tmpdir(), `belay-locks-${userInfo().uid}`);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const found = await lstat(folder);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, open, rename, rmdir, unlink } from 'node:fs/promises';
 import * as path from 'node:path';
-import { errnoCode } from './errno-code.ts';
+import { codeOf, hasCode } from '../errors.ts';
 import { type FolderHandle, openFolder, PathMovedError } from './open-verified.ts';
 
 /** What a file shall become. */
@@ -68,7 +68,7 @@ export async function commitFiles(edits: readonly FileEdit[]): Promise<Commit> {
 function reasonOf(error: unknown): string | null {
   if (error instanceof PathMovedError) return 'its folder was moved meanwhile';
   if (error instanceof Conflict) return error.message;
-  const code = errnoCode(error);
+  const code = codeOf(error);
   return code === null ? null : `cannot be written (${code})`;
 }
 
@@ -104,7 +104,7 @@ async function makeFolder(absolute: string, done: Step[]): Promise<void> {
     await lstat(absolute);
     return;
   } catch (error) {
-    if (errnoCode(error) !== 'ENOENT') throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
   const parent = path.dirname(absolute);
   await makeFolder(parent, done);
@@ -122,7 +122,7 @@ async function expectUnchanged(place: string, before: Stats | null): Promise<voi
   try {
     now = await lstat(place);
   } catch (error) {
-    if (errnoCode(error) !== 'ENOENT') throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
   const same =
     now === null || before === null
@@ -154,7 +154,7 @@ async function keepOwner(handle: FileHandle, before: Stats): Promise<void> {
     await handle.chown(before.uid, before.gid);
   } catch (error) {
     // Only root may give files away; the content is what counts.
-    if (errnoCode(error) !== 'EPERM') throw error;
+    if (!hasCode(error, 'EPERM')) throw error;
   }
 }
 
@@ -183,7 +183,7 @@ async function linkIfPossible(from: string, to: string): Promise<boolean> {
     await link(from, to);
     return true;
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'ENOSYS'].includes(errnoCode(error) ?? '')) throw error;
+    if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'ENOSYS')) throw error;
     return false;
   }
 }
@@ -192,6 +192,6 @@ async function unlinkIfThere(place: string): Promise<void> {
   try {
     await unlink(place);
   } catch (error) {
-    if (errnoCode(error) !== 'ENOENT') throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
-import { errnoCode } from './errno-code.ts';
+import { codeOf } from '../errors.ts';
 
 /** The place under a path was swapped (by a link, a rename) between the look and the use. */
 export class PathMovedError extends Error {
@@ -14,7 +14,7 @@ async function placeOf(handle: FileHandle, absolute: string): Promise<{ real: st
       return { real: await readlink(via), via };
     } catch (error) {
       // No /proc here: the check by path below is all there is.
-      if (errnoCode(error) === null) throw error;
+      if (codeOf(error) === null) throw error;
     }
   }
   return { real: await realpath(absolute), via: null };

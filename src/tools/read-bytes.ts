@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs';
-import { errnoCode } from './errno-code.ts';
+import { codeOf } from '../errors.ts';
 import { openVerified, PathMovedError } from './open-verified.ts';
 import type { SafePath } from './safe-path.ts';
 
@@ -34,7 +34,7 @@ export async function readBytes(file: SafePath): Promise<FileBytes> {
     }
   } catch (error) {
     if (error instanceof PathMovedError) return failed('was moved while it was read');
-    const code = errnoCode(error);
+    const code = codeOf(error);
     if (code === null) throw error;
     return failed(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`);
   }

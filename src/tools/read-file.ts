@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import * as z from 'zod';
-import { errnoCode } from './errno-code.ts';
+import { codeOf } from '../errors.ts';
 import { binaryKind } from './file-kind.ts';
 import { type LineWindow, readLineWindow } from './line-window.ts';
 import { openVerified, PathMovedError } from './open-verified.ts';
@@ -63,7 +63,7 @@ async function openFile(file: SafePath, written: string): Promise<FileHandle | s
   try {
     return (await openVerified(file.absolute, constants.O_RDONLY)).handle;
   } catch (error) {
-    const code = error instanceof PathMovedError ? 'it was moved' : errnoCode(error);
+    const code = error instanceof PathMovedError ? 'it was moved' : codeOf(error);
     if (code === null) throw error;
     return `${written} cannot be read (${code})`;
   }

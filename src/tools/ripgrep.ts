@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import * as path from 'node:path';
-import { errnoCode } from './errno-code.ts';
+import { codeOf } from '../errors.ts';
 import { isBelow } from './safe-path.ts';
 
 /** Files larger than this are not searched: ripgrep holds a whole line in memory. */
@@ -26,7 +26,7 @@ async function runnable(candidate: string, root: string): Promise<string | null>
     // A program in the tree under work may be the agent's own making: it must not run outside of the sandbox.
     return isBelow(root, real) ? null : real;
   } catch (error) {
-    if (errnoCode(error) === null) throw error;
+    if (codeOf(error) === null) throw error;
     return null;
   }
 }

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import * as path from 'node:path';
-import { errnoCode } from './errno-code.ts';
+import { codeOf } from '../errors.ts';
 import type { ToolPorts } from './tool.ts';
 
 export type PathPorts = Pick<ToolPorts, 'root' | 'workspace' | 'access'>;
@@ -65,7 +65,7 @@ async function walk(root: string, start: readonly string[], followLast: boolean)
     try {
       nextStat = await lstat(next);
     } catch (error) {
-      const code = errnoCode(error);
+      const code = codeOf(error);
       if (code === 'ENOENT') return { kind: 'found', absolute: path.join(next, ...pending), stat: null };
       if (code === null) throw error;
       return { kind: 'refused', reason: `cannot be reached (${code})` };

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import * as path from 'node:path';
-import { errnoCode } from './errno-code.ts';
+import { hasCode } from '../errors.ts';
 import { findRipgrep, ignoreArguments, runRipgrep } from './ripgrep.ts';
 import type { ToolPorts } from './tool.ts';
 import { walkFiles } from './walk-files.ts';
@@ -10,7 +10,7 @@ export async function isGitRoot(root: string): Promise<boolean> {
     await lstat(path.join(root, '.git'));
     return true;
   } catch (error) {
-    if (errnoCode(error) !== 'ENOENT') throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
     return false;
   }
 }

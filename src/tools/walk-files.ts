@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import * as path from 'node:path';
-import { errnoCode } from './errno-code.ts';
+import { codeOf } from '../errors.ts';
 import { type IgnoreRules, parseIgnoreRules } from './ignore-rules.ts';
 
 /** A `.gitignore` with the folder (relative to the root, '' for the root) that its rules are relative to. */
@@ -59,7 +59,7 @@ async function readFolder(absolute: string): Promise<Dirent[]> {
   try {
     return await readdir(absolute, { withFileTypes: true });
   } catch (error) {
-    if (errnoCode(error) === null) throw error;
+    if (codeOf(error) === null) throw error;
     return [];
   }
 }
@@ -72,7 +72,7 @@ async function loadRules(root: string, folder: string): Promise<ScopedRules[]> {
     const { size } = await lstat(file);
     return size > MAX_IGNORE_BYTES ? [] : [{ folder, rules: parseIgnoreRules(await readFile(file, 'utf8')) }];
   } catch (error) {
-    if (errnoCode(error) === null) throw error;
+    if (codeOf(error) === null) throw error;
     return [];
   }
 }

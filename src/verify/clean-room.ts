@@ -1,5 +1,6 @@
 import { lstat, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { hasCode } from '../errors.ts';
 import type { Mount, SandboxTier } from '../sandbox/index.ts';
 import type { TreeId, Workspace } from '../workspace/index.ts';
 import { type FoundHoldout, layHoldout } from './holdout.ts';
@@ -113,7 +114,7 @@ async function shapeOf(at: string): Promise<'folder' | 'file' | null> {
     const entry = await lstat(at);
     return entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : null;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;
   }
 }

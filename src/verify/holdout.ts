@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, lstat, readdir, readlink, realpath, rm, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { UsageError } from '../errors.ts';
+import { hasCode, UsageError } from '../errors.ts';
 import type { Holdout } from '../policy/index.ts';
 import { makeRealFolder } from './real-folder.ts';
 
@@ -44,7 +44,7 @@ async function findHoldout({ from, to }: Holdout, policyDir: string): Promise<Fo
       to: isFile && to.endsWith('/') ? path.posix.join(to, path.basename(source)) : target,
     };
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
     throw new UsageError(`verify.holdout: ${from} does not exist (looked for ${source})`, {
       code: 'holdout_missing',
       cause: error,

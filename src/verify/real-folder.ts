@@ -1,5 +1,6 @@
 import { lstat, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { hasCode } from '../errors.ts';
 
 /**
  * Makes `relative` a folder below `root` and returns its path. Whatever else stands on the way, a link above all, is removed: a tree
@@ -20,7 +21,7 @@ async function isRealFolder(at: string): Promise<boolean> {
   try {
     return (await lstat(at)).isDirectory();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (hasCode(error, 'ENOENT')) return false;
     throw error;
   }
 }

@@ -1,13 +1,13 @@
 import { chmod, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { hasCode } from '../errors.ts';
 
 /** Removes a folder with all in it, also where a check left folders that may not be written (Go's module cache does). */
 export async function removeTree(dir: string): Promise<void> {
   try {
     await rm(dir, { recursive: true, force: true });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')))
-      throw error;
+    if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
     await openFolders(dir);
     await rm(dir, { recursive: true, force: true });
   }

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { hasCode } from './has-code.ts';
+import { hasCode, UsageError } from '../errors.ts';
 import { removeEntry } from './place-file.ts';
 import { ancestors } from './text-path.ts';
 

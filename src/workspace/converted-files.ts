@@ -1,7 +1,7 @@
 import { appendFile, lstat, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../errors.ts';
 import { type Git, splitNul } from './git.ts';
-import { hasCode } from './has-code.ts';
 import { EXACT_BUT_LINE_ENDS, type Store } from './store.ts';
 import { textPath } from './text-path.ts';
 

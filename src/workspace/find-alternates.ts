@@ -1,6 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../errors.ts';
 
 /** As deep as git goes. */
 const MOST_DEPTH = 5;

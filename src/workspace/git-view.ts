@@ -1,7 +1,7 @@
 import { copyFile, lchown, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { hasCode } from '../errors.ts';
 import { type Git, isWithin, splitNul } from './git.ts';
-import { hasCode } from './has-code.ts';
 import { hasHiddenPast, type PastSearch, submodulePrefix } from './hidden-past.ts';
 import type { Repository } from './locate-repository.ts';
 import { renderSafeConfig } from './safe-config.ts';

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { hasCode } from './has-code.ts';
+import { hasCode, UsageError } from '../errors.ts';
 
 /** Settings of command scope for every call: nothing that a tree or a repository's config names is run, fetched or converted. */
 const SAFE_CONFIG: Readonly<Record<string, string>> = {

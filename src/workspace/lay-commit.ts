@@ -1,7 +1,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../errors.ts';
 import { createGit, type Git } from './git.ts';
-import { hasCode } from './has-code.ts';
 import type { Repository } from './locate-repository.ts';
 import { quoteAlternate } from './store.ts';
 

@@ -1,9 +1,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { hasCode, UsageError } from '../errors.ts';
 import { findAlternates } from './find-alternates.ts';
 import { createGit, findGit, type Git, isWithin } from './git.ts';
-import { hasCode } from './has-code.ts';
 
 /** The user's repository, which we only read. */
 export interface Repository {

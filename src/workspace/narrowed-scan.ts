@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../errors.ts';
 import { ancestors } from './text-path.ts';
 
 /** More are found as fast by looking at everything. */

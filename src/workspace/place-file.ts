@@ -1,7 +1,7 @@
 import { constants as fs, type Stats } from 'node:fs';
 import { chmod, copyFile, lchown, lstat, mkdir, readlink, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../errors.ts';
 
 /** Owner to give; null: leave. */
 export type Owner = { uid: number; gid: number } | null;

@@ -1,6 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../errors.ts';
 import { removeEntry } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
 import type { StartFacts } from './start-facts.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { access, chmod, constants as fs, lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../errors.ts';
-import { hasCode } from './has-code.ts';
+import { hasCode, UsageError } from '../errors.ts';
 import { ensureFolder, type Owner, placeFile, removeEntry, statOf } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
 import { stageEntries } from './scratch-index.ts';

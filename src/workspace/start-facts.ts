@@ -2,8 +2,7 @@ import { lstatSync } from 'node:fs';
 import { access, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { UsageError } from '../errors.ts';
-import { hasCode } from './has-code.ts';
+import { hasCode, UsageError } from '../errors.ts';
 import type { BaseState } from './workspace.ts';
 
 /** What git does not record of the workspace as the run found it; kept beside the store for a resumed run. */

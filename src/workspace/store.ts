@@ -1,6 +1,6 @@
 import { appendFile, copyFile, constants as fs, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../errors.ts';
 import type { Location, Repository } from './locate-repository.ts';
 import type { UserSettings } from './user-settings.ts';
 

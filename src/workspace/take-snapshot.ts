@@ -1,9 +1,8 @@
 import { constants as fs, lstatSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../errors.ts';
+import { hasCode, UsageError } from '../errors.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
-import { hasCode } from './has-code.ts';
 import { type Scan, scanWorkTree } from './scan.ts';
 import { ancestors } from './text-path.ts';
 import { unreadableFolders } from './unreadable-folders.ts';

@@ -1,7 +1,7 @@
 import { constants as fs } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../errors.ts';
 
 const MAX_FOUND = 1000;
 

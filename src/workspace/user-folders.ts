@@ -1,7 +1,7 @@
 import { lstat, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../errors.ts';
 import { type Git, splitNul } from './git.ts';
-import { hasCode } from './has-code.ts';
 import { ancestors, textPath } from './text-path.ts';
 
 const MAX_FOLDERS = 20_000;

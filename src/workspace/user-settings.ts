@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
+import { hasCode } from '../errors.ts';
 import { createGit, splitNul } from './git.ts';
-import { hasCode } from './has-code.ts';
 import type { Location } from './locate-repository.ts';
 
 export interface UserSettings {

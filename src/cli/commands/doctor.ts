@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { UsageError } from '../../errors.ts';
+import { hasCode, UsageError } from '../../errors.ts';
 import { loadModelKeys } from '../../model/index.ts';
 import { describeSandbox } from '../../sandbox/index.ts';
 import { stateFolder } from '../../thread/index.ts';
@@ -103,8 +103,7 @@ async function examineState({ io }: Invocation): Promise<Finding> {
       await access(folder, constants.W_OK);
       return { name: 'state folder', works: true, required: false, says: dir, fix: null };
     } catch (error) {
-      const missing =
-        error instanceof Error && 'code' in error && error.code === 'ENOENT' && folder !== dirname(folder);
+      const missing = hasCode(error, 'ENOENT') && folder !== dirname(folder);
       if (!missing)
         return {
           name: 'state folder',

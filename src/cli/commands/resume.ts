@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { oneLine } from '../../events/index.ts';
@@ -6,6 +5,7 @@ import { type ApprovalDecision, type OutputSchema, type RunRequest, SCHEMA_ARTIF
 import { openThread, type StoredThread, stateFolder } from '../../thread/index.ts';
 import type { Invocation } from '../command.ts';
 import { handleRun } from '../handle-run.ts';
+import { isThere } from '../is-there.ts';
 import { keepLimits } from '../keep-limits.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyFor } from '../load-policy-for.ts';
@@ -89,17 +89,6 @@ function decisionOf(options: GivenOptions): ApprovalDecision | null {
   if (approve !== null && deny !== null) throw new UsageError('give --approve or --deny, not both');
   if (approve !== null) return { approvalId: approve, decision: 'approved' };
   return deny === null ? null : { approvalId: deny, decision: 'denied' };
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return false;
-    throw error;
-  }
 }
 
 /** `belay resume`: a thread goes on where its last run stopped. */

@@ -1,3 +1,4 @@
+import { codeOf } from '../../errors.ts';
 import { createHostList, type HostList, parseAddress } from '../../policy/index.ts';
 import { specialClassOf } from './address-class.ts';
 import type { RequestTarget } from './request-target.ts';
@@ -74,8 +75,9 @@ async function addressesOf(name: string, resolve: Resolve): Promise<readonly str
     const found = (await resolve(name)).flatMap((address) => parseAddress(address)?.text ?? []);
     return found.length > 0 ? found : 'it has no address';
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return `it cannot be resolved (${String(error.code)})`;
-    throw error;
+    const code = codeOf(error);
+    if (code === null) throw error;
+    return `it cannot be resolved (${code})`;
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { codeOf } from '../../errors.ts';
 
 const LISTENING = '0A';
 
@@ -15,7 +16,7 @@ function portsIn(file: string): number[] {
     text = readFileSync(file, 'latin1');
   } catch (error) {
     // The process is gone, or the kernel has no IPv6.
-    if (error instanceof Error && 'code' in error) return [];
+    if (codeOf(error) !== null) return [];
     throw error;
   }
   return text.split('\n').flatMap((line) => {

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { codeOf } from '../../errors.ts';
 import { type RequestTarget, renderTarget } from './request-target.ts';
 
 /** Another proxy on the way out, as `HTTPS_PROXY` and `HTTP_PROXY` of belay's own environment name it. */
@@ -57,7 +58,7 @@ export async function connectThrough(proxy: UpstreamProxy, target: RequestTarget
     });
     asked.once('response', ({ statusCode }) => fail(`the proxy on the way out answered ${statusCode ?? 'nothing'}`));
     asked.once('timeout', () => fail('the proxy on the way out did not answer in time'));
-    asked.once('error', (error) => fail(`the proxy on the way out failed: ${codeOf(error)}`));
+    asked.once('error', (error) => fail(`the proxy on the way out failed: ${codeOf(error) ?? error.message}`));
     asked.end();
   });
 }
@@ -82,7 +83,7 @@ function settled(socket: Socket): Promise<Connected> {
       socket.destroy();
       resolve({ kind: 'failed', reason });
     };
-    const onError = (error: Error): void => fail(`it cannot be connected to (${codeOf(error)})`);
+    const onError = (error: Error): void => fail(`it cannot be connected to (${codeOf(error) ?? error.message})`);
     const onTimeout = (): void => fail('it cannot be connected to in time');
     const ready = 'encrypted' in socket ? 'secureConnect' : 'connect';
     socket.setTimeout(CONNECT_TIME_MS, onTimeout);
@@ -93,8 +94,4 @@ function settled(socket: Socket): Promise<Connected> {
       resolve({ kind: 'connected', socket });
     });
   });
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : error.message;
 }
