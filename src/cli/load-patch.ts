@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { codeOf } from '../errors.ts';
 
 /** Patches are bounded by the policy; whatever a log names may be anything. */
 const MAX_PATCH_BYTES = 16_777_216;
@@ -15,7 +16,7 @@ export async function loadPatch(path: string): Promise<Buffer | null> {
       await file.close();
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   }
 }

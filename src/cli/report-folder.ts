@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BatchSink } from '../batch/index.ts';
-import { UsageError } from '../errors.ts';
+import { codeOf, UsageError } from '../errors.ts';
 import { type BatchEvent, JobId, readEvents, readJsonLines } from '../events/index.ts';
 import {
   attachPatch,
@@ -80,8 +80,8 @@ export async function openReports(dir: string): Promise<ReportFolder> {
   try {
     return await openReportFolder(dir);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new UsageError(`--reports: cannot write to ${dir} (${String(error.code)})`, { cause: error });
+    if (codeOf(error) === null) throw error;
+    throw new UsageError(`--reports: cannot write to ${dir} (${codeOf(error)})`, { cause: error });
   }
 }
 
@@ -93,7 +93,7 @@ export async function finishReports(
   try {
     await reports?.finish();
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (!(error instanceof Error) || codeOf(error) === null) throw error;
     await print(io.stderr, `belay: --reports: the pages are not whole: ${error.message}\n`);
   }
   return code;

@@ -72,7 +72,7 @@ export function lastProcess(): number | null {
   try {
     return Number(readFileSync('/proc/sys/kernel/ns_last_pid', 'latin1'));
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
+    if (codeOf(error) !== null) return null;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../errors.ts';
 import { statOf } from './place-file.ts';
 
 export interface Comparison {

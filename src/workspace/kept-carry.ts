@@ -1,9 +1,9 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { hasCode } from '../errors.ts';
 import { captureCarry, copyEntries, layCarry } from './carry.ts';
 import { differingEntries } from './differing-entries.ts';
-import { hasCode } from './has-code.ts';
 import { ensureFolder, type Owner, removeEntry, statOf } from './place-file.ts';
 
 /** Ignored files as they were before the agent came: what the clean room gets, and what the workspace gets back. */

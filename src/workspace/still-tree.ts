@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../errors.ts';
 
 /**
  * Knows whether a small tree is as it was when git last looked at all of it, by the stat data of every entry: the look takes less time
