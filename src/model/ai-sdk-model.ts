@@ -25,6 +25,11 @@ export interface AiSdkModelOptions extends WireSettings {
   costOf(usage: Usage): number | null;
 }
 
+const CHARACTERS_A_TOKEN = 4;
+const NEAR_SHARE = 0.8;
+/** No model of today has a smaller window: below it a refusal has another reason. */
+const LEAST_CHARACTERS = 4000 * CHARACTERS_A_TOKEN;
+
 /** An error part of the stream, on its way to `parseFailure`. */
 class StreamPartError extends Error {
   override readonly name = 'StreamPartError';
@@ -32,9 +37,12 @@ class StreamPartError extends Error {
 
 /** A model of an AI SDK provider (specification V3). One try a call: repeats are `createRetryingModel`'s. */
 export function createAiSdkModel(options: AiSdkModelOptions): Model {
-  const { provider, name, contextWindow, languageModel, transport, requestTimeoutMs, costOf } = options;
+  const { provider, name, contextWindow, isWindowAssumed, languageModel, transport, requestTimeoutMs, costOf } =
+    options;
 
   const memo: RenderedTurns = new WeakMap();
+  /** Of the longest request that was answered. */
+  let acceptedCharacters = 0;
 
   async function answer(request: ModelRequest, { signal, onText }: AnswerOptions): Promise<ModelOutcome> {
     if (signal.aborted) return { kind: 'aborted', usage: NO_USAGE };
@@ -47,6 +55,7 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
       );
       watch.touch();
       await collect(stream, collector, watch);
+      acceptedCharacters = Math.max(acceptedCharacters, charactersOf(request));
       return settle(collector, request, provider);
     } catch (error) {
       const usage = { ...NO_USAGE, requests: 1 };
@@ -62,12 +71,21 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
   }
 
   function failureOf(error: unknown, request: ModelRequest): ModelFailure {
-    const isNearWindow = contextWindow !== null && charactersOf(request) / 4 > contextWindow * 0.8;
     return parseFailure(error instanceof StreamPartError ? error.cause : error, {
       provider,
-      isNearWindow,
+      isNearWindow: mayBeTooLong(request),
       nowMs: Date.now(),
     });
+  }
+
+  /**
+   * Where the window is only assumed, it may be far smaller: a conversation that was answered until it grew is then taken for too long. A
+   * wrong guess costs one compaction and one request, and the next refusal is told as it is.
+   */
+  function mayBeTooLong(request: ModelRequest): boolean {
+    const characters = charactersOf(request);
+    if (characters / CHARACTERS_A_TOKEN > contextWindow * NEAR_SHARE) return true;
+    return isWindowAssumed && acceptedCharacters > 0 && characters > Math.max(acceptedCharacters, LEAST_CHARACTERS);
   }
 
   return { provider, name, contextWindow, answer, costOf };

@@ -48,6 +48,9 @@ const WINDOWS: readonly (readonly [start: string, tokens: number])[] = [
   ['kimi-k2', 131_072],
 ];
 
+/** What a model of unknown window is taken to hold: few take less today, and where one does its provider says so. */
+export const ASSUMED_WINDOW_TOKENS = 128_000;
+
 /** null when unknown. A gateway's prefix (`openai/gpt-5`) is looked through. */
 export function contextWindowOf(name: string): number | null {
   const bare = name.slice(name.lastIndexOf('/') + 1).toLowerCase();

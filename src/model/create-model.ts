@@ -2,7 +2,7 @@ import { UsageError } from '../errors.ts';
 import { NO_USAGE } from '../events/index.ts';
 import type { ModelPolicy } from '../policy/index.ts';
 import { createAiSdkModel } from './ai-sdk-model.ts';
-import { contextWindowOf } from './context-windows.ts';
+import { ASSUMED_WINDOW_TOKENS, contextWindowOf } from './context-windows.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { loadProvider } from './load-provider.ts';
 import type { Model } from './model.ts';
@@ -53,13 +53,15 @@ export async function createModel(options: CreateModelOptions): Promise<Model> {
         { code: 'unknown_price' },
       );
   }
+  const known = model.contextWindow ?? contextWindowOf(model.name);
   const single = createAiSdkModel({
     provider: model.provider,
     name: model.name,
     wire,
     languageModel,
     reasoningEffort: model.reasoningEffort,
-    contextWindow: model.contextWindow ?? contextWindowOf(model.name),
+    contextWindow: known ?? ASSUMED_WINDOW_TOKENS,
+    isWindowAssumed: known === null,
     transport: {
       watch(signal, onBytes) {
         transport.watch(signal, () => {

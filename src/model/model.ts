@@ -108,8 +108,8 @@ export interface AnswerOptions {
 export interface Model {
   readonly provider: string;
   readonly name: string;
-  /** Tokens; null when unknown. */
-  readonly contextWindow: number | null;
+  /** Tokens: the policy's, else of a table of known models, else assumed. */
+  readonly contextWindow: number;
   answer(request: ModelRequest, options: AnswerOptions): Promise<ModelOutcome>;
   /** USD of the usage given, null when the price is unknown. */
   costOf(usage: Usage): number | null;

@@ -5,7 +5,10 @@ import { TransportError } from './transport-error.ts';
 
 export interface FailureContext {
   provider: string;
-  /** The request was about as long as the model's window: what a plain 400 then means, where the provider has no code for it. */
+  /**
+   * The request was about as long as the model's window, or may have been: what a plain 400 or 422 then means. Anthropic, Google, vLLM and
+   * others say only in words that a request is too long, and words are never compared.
+   */
   isNearWindow: boolean;
   nowMs: number;
 }
@@ -127,7 +130,7 @@ function decideFailure(
   if (status === 429) return { code: 'rate_limited', retryable: !names.some((name) => OUT_OF_MONEY.has(name)) };
   if (status === 408 || status === 409 || status === 425) return { code: 'server', retryable: true };
   if (status >= 500) return { code: 'server', retryable: status !== 501 && status !== 505 };
-  if (status === 400 && isNearWindow) return { code: 'context_too_long', retryable: false };
+  if ((status === 400 || status === 422) && isNearWindow) return { code: 'context_too_long', retryable: false };
   return { code: 'invalid_request', retryable: false };
 }
 

@@ -39,7 +39,7 @@ function renderTool(tool: ToolSpec, { wire }: WireSettings): LanguageModelV3Func
 function defaultMaxOutputTokens({ wire, name, reasoningEffort, contextWindow }: WireSettings): number | undefined {
   if (wire !== 'anthropic') return undefined;
   const thinksWithin = reasoningEffort !== null && isAdaptiveClaude(name);
-  return thinksWithin ? 32_000 : Math.min(32_000, Math.floor((contextWindow ?? 200_000) / 10));
+  return thinksWithin ? 32_000 : Math.min(32_000, Math.floor(contextWindow / 10));
 }
 
 function renderOptions(request: ModelRequest, { wire, name, reasoningEffort }: WireSettings): SharedV3ProviderOptions {

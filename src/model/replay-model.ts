@@ -6,7 +6,7 @@ import { NO_USAGE, type Usage } from '../events/index.ts';
 import type { ModelPolicy } from '../policy/index.ts';
 import { dropCutCalls, makeCallIdsUnique } from './answer-parts.ts';
 import { type CassetteAnswer, partsOf } from './cassette.ts';
-import { contextWindowOf } from './context-windows.ts';
+import { ASSUMED_WINDOW_TOKENS, contextWindowOf } from './context-windows.ts';
 import type { AnswerOptions, Model, ModelFailure, ModelOutcome, ModelRequest } from './model.ts';
 import { parseFailure } from './parse-failure.ts';
 import { loadPrices } from './prices.ts';
@@ -104,7 +104,8 @@ export async function createReplayModel(options: ReplayModelOptions): Promise<Mo
   const single: Model = {
     provider,
     name: model?.name ?? source,
-    contextWindow: model === null ? null : (model.contextWindow ?? contextWindowOf(model.name)),
+    contextWindow:
+      (model === null ? null : (model.contextWindow ?? contextWindowOf(model.name))) ?? ASSUMED_WINDOW_TOKENS,
     answer,
     costOf,
   };

@@ -6,6 +6,8 @@ export interface WireSettings {
   /** The model's name at the provider. */
   name: string;
   reasoningEffort: string | null;
-  /** Tokens; null when unknown. */
-  contextWindow: number | null;
+  /** Tokens. */
+  contextWindow: number;
+  /** Nobody has said what the window is. */
+  isWindowAssumed: boolean;
 }

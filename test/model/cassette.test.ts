@@ -143,7 +143,7 @@ function saying(answers: readonly Answer[]): Model {
   return {
     provider: 'p',
     name: 'm',
-    contextWindow: null,
+    contextWindow: 128_000,
     costOf: () => null,
     async answer() {
       const answer = left.shift();

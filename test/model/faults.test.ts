@@ -248,6 +248,25 @@ describe('a fault of the provider', () => {
     );
   });
 
+  test('where nobody said how large the window is, a plain 400 for a conversation that was answered until it grew is taken for it', async () => {
+    const no = error(400, { error: { message: 'no' } });
+    const { model } = await scripted('compatible', [no, FINE, no, no, no]);
+    const of = (length: number) => requestOf([{ role: 'user', text: 'x'.repeat(length) }]);
+    expect(failureOf(await ask(model, of(40_000))).code).toBe('invalid_request');
+    answerOf(await ask(model, of(30_000)));
+    const codes = [];
+    for (const length of [40_000, 30_000, 100]) codes.push(failureOf(await ask(model, of(length))).code);
+    expect(codes).toEqual(['context_too_long', 'invalid_request', 'invalid_request']);
+  });
+
+  test('a window that is known is believed: below it, a plain 400 has another reason', async () => {
+    const { model } = await scripted('chat', [FINE, error(400, { error: { message: 'no' } })]);
+    await ask(model);
+    expect(failureOf(await ask(model, requestOf([{ role: 'user', text: 'x'.repeat(40_000) }]))).code).toBe(
+      'invalid_request',
+    );
+  });
+
   test('a message that quotes the key comes without it', async () => {
     const key = ['value', process.pid, 'of-a-test'].join('-');
     const { server } = await scripted('compatible', [
