@@ -1,5 +1,6 @@
 import yargs from 'yargs';
 import { UsageError } from '../errors.ts';
+import { checkEnvironment } from './check-environment.ts';
 import type { Command, Io } from './command.ts';
 import { COMMANDS, LATER } from './commands/index.ts';
 import type { OptionTable } from './options.ts';
@@ -53,6 +54,8 @@ interface Asked {
 }
 
 async function runCommand({ command, parsed }: Asked, argv: readonly string[], io: Io): Promise<number> {
+  const note = await checkEnvironment(io.env);
+  if (note !== null) await print(io.stderr, `belay: ${note}\n`);
   const handler = await command.load();
   const options = readOptions(command.options, parsed, io.env);
   // The parser turns a lone `-` into an empty text.

@@ -6,8 +6,13 @@ const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
 
 /** Exit code and what a person is told, of a command line that starts nothing. */
 function tell(...words: string[]): Promise<{ code: number; said: string }> {
+  return tellWith({}, words);
+}
+
+function tellWith(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<{ code: number; said: string }> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [CLI, ...words], { cwd: import.meta.dirname }, (_error, _out, said) => {
+    const options = { cwd: import.meta.dirname, env: { ...process.env, ...env } };
+    const child = execFile(process.execPath, [CLI, ...words], options, (_error, _out, said) => {
       resolve({ code: child.exitCode ?? -1, said: said.trim() });
     });
     child.stdin?.end();
@@ -30,5 +35,31 @@ describe('the command line', () => {
   it('takes a goal that begins with a dash after --', async () => {
     const answer = await tell('run', '--policy', '/nowhere/belay.yml', '--', '--fix the parser');
     expect(answer).toEqual({ code: 2, said: expect.stringContaining('/nowhere/belay.yml') });
+  });
+});
+
+describe('the environment', () => {
+  it.each([
+    ['BELAY_WALLTIME', 'BELAY_WALL_TIME'],
+    ['BELAY_POLICY_FLOR', 'BELAY_POLICY_FLOOR'],
+    ['BELAY_TRUST_REFS', 'BELAY_TRUST_REF'],
+  ])('with %s, a misspelt option, is refused', async (name, meant) => {
+    expect(await tellWith({ [name]: 'x' }, ['run', 'go'])).toEqual({
+      code: 2,
+      said: `belay: ${name} is no option of belay; did you mean ${meant}? Rename it, or unset it`,
+    });
+  });
+
+  it('with other unknown BELAY_ names is told in one line, and values stay unsaid', async () => {
+    const env = { BELAY_IMAGE: 'private-image', BELAY_PATH: '/opt/belay', BELAY_PUSH_TOKEN: '' };
+    expect(await tellWith(env, ['schema', 'job'])).toEqual({
+      code: 0,
+      said: 'belay: no option of belay, and without effect: BELAY_IMAGE, BELAY_PATH (did you mean BELAY_PATCH?)',
+    });
+  });
+
+  it('may name options of any command, the state folder and the folder of providers', async () => {
+    const env = { BELAY_SHARD: '1/2', BELAY_APPROVE: 'a', BELAY_HOME: '/nowhere', BELAY_PROVIDERS: '/nowhere' };
+    expect(await tellWith(env, ['schema', 'job'])).toEqual({ code: 0, said: '' });
   });
 });
