@@ -16,6 +16,8 @@ export interface RecordStoreOptions {
   file: string | null;
   /** Digests of this batch: lines about anything else do not stay in the file. */
   digests: ReadonlySet<string>;
+  /** Stamped on what is known already: the same job may have been done in a batch with other jobs beside it, or in another shard. */
+  about: Pick<JobRecord, 'batch' | 'shard'>;
 }
 
 /** What is known of jobs from earlier runs of the batch: by digest in the state folder, and in the file of `--results`. */
@@ -28,13 +30,14 @@ export interface RecordStore {
 }
 
 /** Throws UsageError when the file holds something else: it is not overwritten. */
-export async function openRecords({ stateDir, file, digests }: RecordStoreOptions): Promise<RecordStore> {
+export async function openRecords({ stateDir, file, digests, about }: RecordStoreOptions): Promise<RecordStore> {
   const folder = join(stateDir, 'batch', 'records');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const kept = new Map<string, JobRecord>();
   if (file !== null) {
     for (const record of await readResults(file)) {
-      if (record.digest !== undefined && digests.has(record.digest) && isDone(record)) kept.set(record.digest, record);
+      if (record.digest !== undefined && digests.has(record.digest) && isDone(record))
+        kept.set(record.digest, { ...record, ...about });
     }
   }
   const lines = file === null ? null : await openLines(file, [...kept.values()]);
@@ -42,7 +45,8 @@ export async function openRecords({ stateDir, file, digests }: RecordStoreOption
   const pathOf = (digest: string) => join(folder, `${digest}.json`);
   return {
     async find(digest) {
-      return kept.get(digest) ?? (await readRecord(pathOf(digest), digest));
+      const known = kept.get(digest) ?? (await readRecord(pathOf(digest), digest));
+      return known === null ? null : { ...known, ...about };
     },
     async put(record) {
       const { digest } = record;

@@ -103,7 +103,7 @@ async function runBatch(options: BatchOptions, stream: BatchStream, control: Con
   const jobs = takeShard(options.jobs, shard);
   const about = { batch: digestBatch(options.jobs), shard };
   const digests = new Set(jobs.map((job) => job.digest));
-  const records = await openRecords({ stateDir, file: options.results, digests });
+  const records = await openRecords({ stateDir, file: options.results, digests, about });
   const trees = await openJobTrees(stateDir, source);
   const stops = createBatchStops(options.stopAfter, control.interruption);
   const setups = createSetupPool({

@@ -61,7 +61,7 @@ async function openReportFolder(dir: string): Promise<ReportFolder> {
       try {
         await work;
         if (failure !== null) throw failure;
-        const view = await foldBatch(readJsonLines(await lines.own(), { maxLineBytes: MOST_LINE_BYTES }), 'batch');
+        const view = await foldBatch(readJsonLines(await lines.own(), { maxLineBytes: MOST_LINE_BYTES }), '');
         const pageOf = (jobId: string, runId: string) => {
           const name = pageName(jobId, runId);
           return name !== null && there.has(name) ? `jobs/${name}` : null;

@@ -7,7 +7,7 @@ export interface Cell {
   text: string;
   /** Text of others: a name, a reason. */
   isForeign?: boolean;
-  tone?: 'good' | 'bad';
+  tone?: 'good' | 'warning' | 'bad' | 'mute';
   isNumber?: boolean;
   /** A page beside this one, relative; made by belay, never by a log. Markdown has no links: it may be read anywhere. */
   href?: string;
@@ -16,14 +16,18 @@ export interface Table {
   title: string;
   head: readonly string[];
   rows: readonly (readonly Cell[])[];
+  /** On a phone, a row becomes a small card: for tables that are wider than one. */
+  isWide?: boolean;
   /** Rows that are not shown. */
   more: number;
 }
 
+const MARKS = { good: '✅ ', warning: '⚠️ ', bad: '❌ ', mute: '' };
+
 export function markdownTable({ title, head, rows, more }: Table): string[] {
   if (rows.length === 0) return [];
   const cell = ({ text, isForeign, tone }: Cell) =>
-    `${tone === 'good' ? '✅ ' : tone === 'bad' ? '❌ ' : ''}${isForeign === true ? codeCell(text, 160) : text}`;
+    `${tone === undefined ? '' : MARKS[tone]}${isForeign === true ? codeCell(text, 160) : text}`;
   const lines = rows.map((row) => `| ${row.map(cell).join(' | ')} |`);
   return [
     `### ${title}`,
@@ -32,27 +36,41 @@ export function markdownTable({ title, head, rows, more }: Table): string[] {
   ];
 }
 
-export function htmlTable({ title, head, rows, more }: Table): Html | null {
+export function htmlTable({ title, head, rows, more, isWide }: Table): Html | null {
   if (rows.length === 0) return null;
   const numbers = (rows[0] ?? []).map((one) => one.isNumber === true);
-  const cell = ({ text, isForeign, tone, isNumber, href }: Cell) => {
+  const cell = ({ text, isForeign, tone, isNumber, href }: Cell, column: number) => {
     const words = isForeign === true ? html`<bdi>${text}</bdi>` : text;
     const shown = href === undefined ? words : html`<a href="${href}">${words}</a>`;
-    return html`<td${isNumber === true ? html` class="n"` : null}>${tone === undefined ? shown : html`<span class="pill ${tone}">${shown}</span>`}</td>`;
+    const kind = isNumber === true ? 'n' : isForeign === true && column > 0 ? 't' : '';
+    return html`<td${kind === '' ? null : html` class="${kind}"`}${role('cell')} data-h="${head[column] ?? ''}">${tone === undefined ? shown : html`<span class="pill ${tone}">${shown}</span>`}</td>`;
   };
-  return html`<section class="card"><h2>${title}</h2><div class="scroll" tabindex="0"><table><thead><tr>${head.map((name, i) => html`<th scope="col"${numbers[i] === true ? html` class="n"` : null}>${name}</th>`)}</tr></thead>
-<tbody>${rows.map((row) => html`<tr>${row.map(cell)}</tr>`)}</tbody></table></div>${more > 0 ? html`<p class="cut">${more} more are in the results.</p>` : null}</section>`;
+  // A layout of its own takes a table's meaning from its rows; the roles give it back.
+  const role = (name: string) => (isWide === true ? html` role="${name}"` : null);
+  const titles = head.map(
+    (name, i) =>
+      html`<th scope="col"${role('columnheader')}${numbers[i] === true ? html` class="n"` : null}>${name}</th>`,
+  );
+  return html`<section class="card"><h2>${title}</h2><div class="scroll" tabindex="0"><table${role('table')}${isWide === true ? html` class="stack"` : null}><thead><tr${role('row')}>${titles}</tr></thead>
+<tbody>${rows.map((row) => html`<tr${role('row')}>${row.map(cell)}</tr>`)}</tbody></table></div>${more > 0 ? html`<p class="cut">${more} more are in the results.</p>` : null}</section>`;
 }
 
 /** What has to be said before any figure. */
 export function batchWarnings(view: BatchView): string[] {
   const { faults, stopped, missing } = view;
   const [fault] = faults;
-  const isMissing = missing !== null && (missing.jobs > 0 || missing.shards.length > 0);
   return [
     ...(fault === undefined ? [] : [`The log is broken at line ${fault.line}: ${fault.reason}.`]),
     ...(stopped === null ? [] : [`The batch stopped before its end: ${stopped}.`]),
-    ...(isMissing ? [`Missing: shards ${missing.shards.join(', ') || 'none'}, jobs ${missing.jobs}.`] : []),
+    ...(missing === null ? [] : missingWords(missing)),
+  ];
+}
+
+function missingWords({ shards, jobs }: NonNullable<BatchView['missing']>): string[] {
+  const left = shards.length === 1 ? 'This shard' : 'These shards';
+  return [
+    ...(shards.length === 0 ? [] : [`${left} left nothing here: ${shards.join(', ')}.`]),
+    ...(jobs === 0 ? [] : [`${jobs === 1 ? '1 job has' : `${jobs} jobs have`} no verdict here.`]),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { Cell } from './batch-parts.ts';
 import type { BatchView } from './fold-batch.ts';
 import { compareMeasure, MEASURE_ROWS, renderMeasure } from './measure-rows.ts';
-import { number, type Roll, words } from './roll-of-batch.ts';
+import { number, type Roll, toneOfOutcome, words } from './roll-of-batch.ts';
 
 /** Two batches beside each other: the measures, and the jobs whose outcome changed. */
 export function compareBatches(before: BatchView, after: BatchView, maxJobs: number): Roll {
@@ -15,7 +15,7 @@ export function compareBatches(before: BatchView, after: BatchView, maxJobs: num
     ...changed.map((job): Cell[] => [
       { text: job.jobId, isForeign: true },
       { text: words(was.get(job.jobId)?.outcome ?? 'not there') },
-      { text: words(job.outcome), tone: job.verified ? 'good' : 'bad' },
+      { text: words(job.outcome), tone: toneOfOutcome(job.outcome) },
     ]),
     ...gone.map((job): Cell[] => [
       { text: job.jobId, isForeign: true },
@@ -25,7 +25,7 @@ export function compareBatches(before: BatchView, after: BatchView, maxJobs: num
   ];
   const measures = MEASURE_ROWS.map((row): Cell[] => {
     const change = compareMeasure(row, before.measures, after.measures);
-    const cell: Cell = change === null ? { text: '' } : { text: change.text, tone: change.isBetter ? 'good' : 'bad' };
+    const cell: Cell = change ?? { text: '' };
     return [
       { text: row.title },
       number(renderMeasure(row, before.measures)),
@@ -37,8 +37,10 @@ export function compareBatches(before: BatchView, after: BatchView, maxJobs: num
     tone: lost > 0 ? 'bad' : won > 0 ? 'good' : 'warning',
     headline: `${before.measures.verified} → ${after.measures.verified} verified`,
     why: `Of the jobs in both batches, ${won} ${won === 1 ? 'is' : 'are'} verified only in the second and ${lost} only in the first. The first has ${before.measures.jobs} jobs, the second ${after.measures.jobs}.`,
+    facts: [],
+    outcomes: [],
     tables: [
-      { title: 'Measures', head: ['measure', 'first', 'second', 'change'], rows: measures, more: 0 },
+      { title: 'Measures', isWide: true, head: ['measure', 'first', 'second', 'change'], rows: measures, more: 0 },
       {
         title: 'Jobs that ended otherwise',
         head: ['job', 'first', 'second'],

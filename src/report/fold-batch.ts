@@ -7,7 +7,7 @@ import {
   FIRST_PREV,
   JobRecord,
   type JsonLine,
-  type Outcome,
+  Outcome,
 } from '../events/index.ts';
 import { keepEnds } from './keep-ends.ts';
 
@@ -40,11 +40,13 @@ export interface BatchView {
   source: string;
   faults: { line: number; reason: string }[];
   jobs: JobRow[];
-  outcomes: readonly (readonly [string, number])[];
+  outcomes: readonly (readonly [Outcome, number])[];
   measures: BatchMeasures;
   costUsd: number | null;
   /** null: the batch did not end, or only its results are here. */
   durationMs: number | null;
+  /** Of the first run. */
+  startedAt: string | null;
   stopped: string | null;
   missing: { shards: number[]; jobs: number } | null;
   combination: Combination | null;
@@ -157,10 +159,14 @@ function view(about: {
       costUsd: result.cost_usd,
       durationMs: result.duration_ms,
     })),
-    outcomes: Object.entries(rolled.outcomes),
+    outcomes: Outcome.options.flatMap((outcome) => {
+      const count = rolled.outcomes[outcome] ?? 0;
+      return count === 0 ? [] : [[outcome, count] as const];
+    }),
     measures: rolled.measures,
     costUsd: rolled.cost_usd,
     durationMs: ended?.duration_ms ?? null,
+    startedAt: records.map(({ result }) => result.started_at).sort()[0] ?? null,
     stopped: rolled.stopped?.reason ?? null,
     missing: rolled.missing,
     combination: rolled.combination,

@@ -5,7 +5,7 @@ import type { ChartPoint, ReportView } from './report-view.ts';
 const WIDTH = 320;
 const HEIGHT = 96;
 /** Room for the scale's words. */
-const TOP = 14;
+const TOP = 18;
 
 /** Tokens, context and cost over the turns, and what was used of each limit. Plain SVG: it needs no script and scales with the page. */
 export function htmlUsage(view: ReportView): Html | null {
@@ -94,9 +94,9 @@ function svg(
 ): Html {
   const first = points[0]?.turn ?? 1;
   const last = points.at(-1)?.turn ?? 1;
-  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT + 16}" role="img" aria-label="${label}">
+  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT + 18}" role="img" aria-label="${label}">
 <line class="grid" x1="0" x2="${WIDTH}" y1="${TOP}" y2="${TOP}"/><line class="grid" x1="0" x2="${WIDTH}" y1="${HEIGHT}" y2="${HEIGHT}"/>${shapes}
-<text x="0" y="${TOP - 4}">${scale}</text><text x="0" y="${HEIGHT + 13}">turn ${first}</text>${last === first ? null : html`<text x="${WIDTH}" y="${HEIGHT + 13}" text-anchor="end">${last}</text>`}</svg>`;
+<text x="0" y="${TOP - 4}">${scale}</text><text x="0" y="${HEIGHT + 15}">turn ${first}</text>${last === first ? null : html`<text x="${WIDTH}" y="${HEIGHT + 15}" text-anchor="end">${last}</text>`}</svg>`;
 }
 
 const NAMES: readonly (readonly [LimitName, string, (value: number) => string])[] = [

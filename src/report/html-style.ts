@@ -67,7 +67,7 @@ pre{margin:0;background:var(--inset);border:1px solid var(--line);border-radius:
 .size{color:var(--soft);font-size:.85rem;white-space:nowrap;font-variant-numeric:tabular-nums}
 .denials{list-style:none;padding:0}.denials li{border-left:3px solid var(--warning);padding:.15rem 0 .15rem .8rem;margin-top:.7rem}.denials p{font-size:.88rem;color:var(--soft)}
 .timeline{list-style:none;padding:0;position:relative}
-.section{position:relative;padding-left:1.35rem;content-visibility:auto;contain-intrinsic-size:auto 3rem}
+.section{position:relative;padding-left:1.35rem}.long>.section{content-visibility:auto;contain-intrinsic-size:auto 3rem}
 .section::before{content:"";position:absolute;left:.3rem;top:0;bottom:0;width:1px;background:var(--line)}
 .section::after{content:"";position:absolute;left:0;top:1rem;width:.65rem;height:.65rem;border-radius:50%;background:var(--card);border:2px solid var(--tone,var(--soft))}
 .section.stage::after{background:var(--tone,var(--soft));border-color:var(--tone,var(--soft))}
@@ -86,19 +86,23 @@ details[open]>summary>.gist{visibility:hidden}.section.stage details[open]>summa
 .event{font-size:.88rem;padding:.3rem .7rem;border-radius:8px;background:var(--tone-bg,var(--mute-bg));color:var(--tone,var(--soft))}
 .gap{padding:.7rem 1.35rem;color:var(--soft);font-style:italic}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(16rem,1fr));gap:1.5rem}
-figcaption{font-size:.82rem;color:var(--soft);margin-bottom:.35rem;min-height:2.5em}.keys{display:block}
+figcaption{font-size:.82rem;color:var(--soft);margin-bottom:.35rem;min-height:3.2em}.keys{display:block}
 .key::before{content:"";display:inline-block;width:.6rem;height:.6rem;border-radius:2px;margin-right:.3rem;background:var(--accent)}.key.cached::before{background:var(--accent2)}.key.cached{margin-left:.6rem}
 svg{display:block;width:100%;height:auto}
-svg text{font:10px var(--sans);fill:var(--soft)}.grid{stroke:var(--line);stroke-width:1}
+svg text{font:12px var(--sans);fill:var(--soft)}.grid{stroke:var(--line);stroke-width:1}
 .fresh,.out{fill:var(--accent)}.cached{fill:var(--accent2)}.area{fill:var(--accent);opacity:.13}.line{fill:none;stroke:var(--accent);stroke-width:2;stroke-linejoin:round}
 .limits{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.9rem 1.6rem}
 .limits dt{color:var(--soft);font-size:.78rem}.limits dd{font-weight:600;font-variant-numeric:tabular-nums}.of{color:var(--soft);font-weight:400}
 .meter{height:4px;margin-top:.3rem;border-radius:2px;overflow:hidden}.track{fill:var(--mute-bg)}.fill{fill:var(--accent)}.high .fill{fill:var(--warning)}
 .rows>div{display:grid;grid-template-columns:9.5rem 1fr;gap:.5rem;padding:.28rem 0;border-top:1px solid var(--line)}.rows>div:first-child{border-top:0}.rows dt{color:var(--soft);font-size:.85rem}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}.scroll{overflow-x:auto}th,td{text-align:left;padding:.42rem .9rem .42rem 0;border-top:1px solid var(--line);vertical-align:baseline}th{color:var(--soft);font-size:.8rem;font-weight:600;border-top:0;white-space:nowrap}td.n,th.n{text-align:right}tr>:last-child{padding-right:0}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}.scroll{overflow-x:auto}th,td{text-align:left;padding:.42rem .9rem .42rem 0;border-top:1px solid var(--line);vertical-align:baseline}th{color:var(--soft);font-size:.8rem;font-weight:600;border-top:0;white-space:nowrap}td.n,th.n{text-align:right;white-space:nowrap;overflow-wrap:normal}tr>:last-child{padding-right:0}
+.outcomes{margin-top:1.2rem}.bar{height:.6rem;border-radius:99px;overflow:hidden}.bar rect{fill:var(--tone)}
+.legend{display:flex;flex-wrap:wrap;gap:.4rem .5rem;margin-top:.7rem;list-style:none;padding:0}
 footer{color:var(--soft);font-size:.8rem;margin-top:1.5rem;text-align:center}
-@media (max-width:38rem){.page{padding:.75rem .75rem 2rem}.verdict,.card,.banner{padding:1rem;border-radius:12px}h1{font-size:1.6rem}.tags{margin-left:0;width:100%}
+@media (max-width:38rem){.stack thead{position:absolute;clip-path:inset(50%)}.stack tr{display:flex;flex-wrap:wrap;align-items:baseline;gap:.2rem .9rem;padding:.7rem 0;border-top:1px solid var(--line)}.stack tbody tr:first-child{border-top:0}
+.stack td{border:0;padding:0}.stack td:first-child{flex:1 1 50%;font-weight:600}.stack td:first-child:has(+td.n){flex-basis:100%}.stack td.t{flex:1 0 100%;color:var(--soft)}.stack td.n{color:var(--soft);font-size:.82rem}.stack td.n:empty{display:none}.stack td.n::before{content:attr(data-h) " "}
+.page{padding:.75rem .75rem 2rem}.verdict,.card,.banner{padding:1rem;border-radius:12px}h1{font-size:1.6rem}.tags{margin-left:0;width:100%}
 .tiles{grid-template-columns:repeat(2,1fr)}.check .note{min-width:0}.check .name{flex-basis:100%}.rows>div{grid-template-columns:1fr;gap:0}
 .gist{flex-basis:100%;order:3}details[open]>summary>.gist{display:none}.section.stage details[open]>summary>.gist{display:block}pre{max-height:20rem;font-size:.8em}}
-@media print{body{background:none}.card,.verdict{box-shadow:none;break-inside:avoid-page}nav{display:none}pre{max-height:none;white-space:pre-wrap}.section{content-visibility:visible}}
+@media print{body{background:none}.card,.verdict{box-shadow:none;break-inside:avoid-page}nav{display:none}pre{max-height:none;white-space:pre-wrap}.long>.section{content-visibility:visible}}
 `;

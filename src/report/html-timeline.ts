@@ -6,6 +6,8 @@ import type { Entry, ItemView, ReportView, Section } from './report-view.ts';
 /** Runs of up to this many sections lie open. */
 const OPEN_SECTIONS = 14;
 const SHORT_PROSE = 1_500;
+/** Of longer runs, only what is near the window is laid out. */
+const LONG_RUN = 80;
 /** Longer ones get a line of their own. */
 const LONG_NOTE = 40;
 
@@ -19,7 +21,7 @@ export function htmlTimeline({ sections, omittedSections, omittedAt }: ReportVie
   const body =
     sections.length === 0
       ? html`<p class="empty">Nothing was done.</p>`
-      : html`<ol class="timeline">${rows.slice(0, omittedAt)}${gap}${rows.slice(omittedAt)}</ol>`;
+      : html`<ol class="timeline${sections.length > LONG_RUN ? ' long' : ''}">${rows.slice(0, omittedAt)}${gap}${rows.slice(omittedAt)}</ol>`;
   return html`<section class="card" id="timeline"><h2>Timeline</h2>${body}</section>`;
 }
 

@@ -68,13 +68,19 @@ export function htmlBanner({ log, result }: ReportView): Html | null {
 
 export function htmlGoal({ result, start }: ReportView): Html | null {
   const goal = result?.goal ?? start?.goal ?? null;
-  const message = result?.message.trim() ?? '';
-  if (goal === null && message === '') return null;
-  return html`<section class="card words" id="goal">
-${goal === null ? null : html`<div><h2>Goal</h2><p class="prose">${bounded(goal.text)}</p></div>`}
+  if (goal === null) return null;
+  return html`<section class="card" id="goal"><h2>Goal</h2><p class="prose">${bounded(goal.text)}</p></section>`;
+}
+
+/** What the agent says of its work: behind what belay found out about it. */
+export function htmlWords({ result }: ReportView): Html | null {
+  if (result === null) return null;
+  const message = result.message.trim();
+  if (message === '' && result.question === null && result.risks.length === 0) return null;
+  return html`<section class="card words" id="words">
 ${message === '' ? null : html`<div><h2>What the agent says</h2><p class="prose">${bounded(message)}</p></div>`}
-${result?.question == null ? null : html`<div><h2>It asks</h2><p class="prose">${bounded(result.question)}</p></div>`}
-${result === null || result.risks.length === 0 ? null : html`<div><h2>Risks that it names</h2><ul>${result.risks.slice(0, 50).map((risk) => html`<li><bdi>${bounded(risk)}</bdi></li>`)}</ul></div>`}
+${result.question === null ? null : html`<div><h2>It asks</h2><p class="prose">${bounded(result.question)}</p></div>`}
+${result.risks.length === 0 ? null : html`<div><h2>Risks that it names</h2><ul>${result.risks.slice(0, 50).map((risk) => html`<li><bdi>${bounded(risk)}</bdi></li>`)}</ul></div>`}
 </section>`;
 }
 

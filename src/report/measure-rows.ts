@@ -38,14 +38,19 @@ export function renderMeasure({ value, render }: MeasureRow, measures: BatchMeas
   return known === null ? '–' : render(known);
 }
 
+/** Less than this share is told, but is no better and no worse: two nights never take the same time. */
+const SMALL = 0.05;
+
 /** From one batch to another: how much, and whether that is better; null where nothing can be compared or nothing changed. */
 export function compareMeasure(
   row: MeasureRow,
   before: BatchMeasures,
   after: BatchMeasures,
-): { text: string; isBetter: boolean } | null {
+): { text: string; tone: 'good' | 'bad' | 'mute' } | null {
   const [from, to] = [row.value(before), row.value(after)];
   if (from === null || to === null || row.render(from) === row.render(to)) return null;
   const sign = to > from ? '+' : '−';
-  return { text: `${sign}${row.render(Math.abs(to - from))}`, isBetter: to > from === (row.better === 'more') };
+  const isSmall = Math.abs(to - from) < SMALL * Math.max(Math.abs(from), Math.abs(to));
+  const tone = isSmall ? 'mute' : to > from === (row.better === 'more') ? 'good' : 'bad';
+  return { text: `${sign}${row.render(Math.abs(to - from))}`, tone };
 }

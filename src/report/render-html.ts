@@ -4,18 +4,20 @@ import { htmlUsage } from './html-charts.ts';
 import { htmlChange, htmlChecks, htmlDenials, htmlFacts } from './html-evidence.ts';
 import { htmlPage } from './html-page.ts';
 import { htmlTimeline } from './html-timeline.ts';
-import { htmlBanner, htmlGoal, htmlVerdict } from './html-verdict.ts';
+import { htmlBanner, htmlGoal, htmlVerdict, htmlWords } from './html-verdict.ts';
 import type { ReportView } from './report-view.ts';
 
 /** A run as one page for people: verdict and evidence first, then what was done, turn by turn. */
 export function renderHtml(view: ReportView): string {
   const change = htmlChange(view);
   const denials = htmlDenials(view);
+  const words = htmlWords(view);
   const usage = htmlUsage(view);
   const links = [
     html`<a href="#evidence">Checks</a>`,
     change === null ? null : html`<a href="#change">Change</a>`,
     denials === null ? null : html`<a href="#denials">Denied</a>`,
+    words === null ? null : html`<a href="#words">Agent</a>`,
     html`<a href="#timeline">Timeline</a>`,
     usage === null ? null : html`<a href="#used">Used</a>`,
     html`<a href="#facts">Facts</a>`,
@@ -25,7 +27,7 @@ export function renderHtml(view: ReportView): string {
     `${explainOutcome(view).headline}${goal === '' ? '' : ` – ${goal}`}`,
     html`${htmlBanner(view)}${htmlVerdict(view)}
 <nav aria-label="Parts of the report">${links}</nav>
-<main id="main">${htmlGoal(view)}${htmlChecks(view)}${change}${denials}${htmlTimeline(view)}${usage}${htmlFacts(view)}</main>
+<main id="main">${htmlGoal(view)}${htmlChecks(view)}${change}${denials}${words}${htmlTimeline(view)}${usage}${htmlFacts(view)}</main>
 <footer>Made by belay from the log ${view.log.source}. It fetches nothing and runs no script.</footer>`,
   );
 }

@@ -59,8 +59,8 @@ describe('the pages of a batch', () => {
     expect(pagesIn(joined)).toEqual(['one.RUN.html', 'two.RUN.html']);
     const index = indexOf(joined);
     expect(index).toContain('1 of 2 verified');
-    expect(index).toMatch(/role="alert".*Missing: shards 3, jobs 1\./s);
-    expect(indexOf(joined, 'index.md')).toContain('Missing: shards 3, jobs 1.');
+    expect(index).toMatch(/role="alert".*This shard left nothing here: 3\..*1 job has no verdict here\./s);
+    expect(indexOf(joined, 'index.md')).toContain('This shard left nothing here: 3.');
     for (const [, name] of index.matchAll(/href="(jobs\/[^"]+)"/g)) {
       const page = indexOf(joined, name);
       expect(page).toContain('<span class="d">-bad</span>');
@@ -140,5 +140,23 @@ describe('a merge', () => {
     const files = [at('torn.jsonl'), shard?.events ?? '', shard?.events ?? ''];
     await runCli(['batch', 'merge', ...files, '--events', out, '--format', 'quiet'], bench);
     expect((await runCli(['audit', out], bench)).stdout).toMatch(/^ok: \d+ events, 1 runs, 1 jobs, exit code 10\n$/);
+  });
+
+  it('takes jobs that were done before others came to the batch', async () => {
+    const good = { command: 'echo good > a.txt' };
+    const { file, replay } = writeJobs(bench, { early: good });
+    const args = ['--replay', replay, '--results', at('grown.jsonl'), '--events', at('grown-events.jsonl')];
+    const env = { XDG_STATE_HOME: at('grown-state') };
+    await runBatch([file, ...args], bench, { env });
+    writeJobs(bench, { early: good, late: good });
+    const grown = await runBatch([file, ...args], bench, { env });
+    expect(grown.jobs.map(({ job_id, recorded }) => [job_id, recorded])).toEqual([
+      ['early', true],
+      ['late', false],
+    ]);
+    for (const from of ['grown.jsonl', 'grown-events.jsonl']) {
+      const end = await runBatch(['merge', at(from)], bench);
+      expect([end.stderr.includes('another batch'), end.code, end.completed?.jobs]).toEqual([false, 0, 2]);
+    }
   });
 });
