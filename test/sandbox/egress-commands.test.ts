@@ -14,16 +14,23 @@ import {
   type Folders,
   IS_LINUX,
   IS_ROOT,
+  mountOf,
   OTHER_UID,
   openIn,
   processesWith,
   runIn,
   sleepMark,
 } from './fixture.ts';
-import { PACKAGE, serveGit, serveRegistry } from './package-registry.ts';
+import { findLaterNode } from './later-node.ts';
+import { PACKAGE, serveGit, serveIndex, serveRegistry } from './package-registry.ts';
 
 const hasProgram = (file: string): boolean =>
   spawnSync(file, ['--version'], { env: { PATH: '/usr/bin:/bin' } }).error === undefined;
+const LATER_NODE = findLaterNode();
+const LATER_ENV = LATER_NODE === null ? {} : { LATER_NODE: LATER_NODE.program };
+const LATER_MOUNTS = LATER_NODE === null ? [] : [mountOf(LATER_NODE.folder, 'read')];
+const PIP = '/usr/bin/python3 -m pip --disable-pip-version-check --no-cache-dir -q';
+const HAS_PIP = spawnSync('/usr/bin/python3', ['-m', 'pip', '--version']).status === 0;
 const OWNERS = [
   { whose: "belay's user", uid: undefined, runs: IS_LINUX },
   { whose: 'another user', uid: OTHER_UID, runs: IS_LINUX && IS_ROOT },
@@ -51,7 +58,12 @@ describe.each(OWNERS)('a command in a workspace of $whose', ({ uid, runs }) => {
       git('commit', '-q', '--allow-empty', '-m', 'over the tunnel');
       const answer: http.RequestListener = (request, response) => {
         const origin = `https://localhost:${ports.secure}`;
-        if (serveRegistry(request, response, origin) || serveGit(request, response, outside)) return;
+        if (
+          serveRegistry(request, response, origin) ||
+          serveIndex(request, response) ||
+          serveGit(request, response, outside)
+        )
+          return;
         response.end(`answer to ${request.url}\n`);
       };
       secure = https.createServer({ key, cert }, answer);
@@ -79,13 +91,21 @@ describe.each(OWNERS)('a command in a workspace of $whose', ({ uid, runs }) => {
 
     const trust = (): Record<string, string> => {
       const file = path.join(folders.ws, 'ca.pem');
-      const names = ['CURL_CA_BUNDLE', 'GIT_SSL_CAINFO', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'npm_config_cafile'];
+      const names = [
+        'CURL_CA_BUNDLE',
+        'GIT_SSL_CAINFO',
+        'NODE_EXTRA_CA_CERTS',
+        'SSL_CERT_FILE',
+        'npm_config_cafile',
+        'PIP_CERT',
+      ];
       return Object.fromEntries(names.map((name) => [name, file]));
     };
     const run = (script: string) =>
       runIn(sandbox, folders, script, {
         network,
-        env: { S: `https://localhost:${ports.secure}`, P: `http://localhost:${ports.plain}`, ...trust() },
+        env: { S: `https://localhost:${ports.secure}`, P: `http://localhost:${ports.plain}`, ...LATER_ENV, ...trust() },
+        mounts: [mountOf(folders.ws, 'write'), ...LATER_MOUNTS],
       });
     const node = 'node --no-warnings -e';
 
@@ -99,9 +119,16 @@ describe.each(OWNERS)('a command in a workspace of $whose', ({ uid, runs }) => {
 for at in [os.environ["S"] + "/one", os.environ["P"] + "/two"]: print(u.urlopen(at).read().decode(), end="")'`,
       ],
       [
-        'fetch of Node',
-        Number(process.versions.node.split('.')[0]) >= 24,
-        `${node} 'for (const at of [process.env.S + "/one", process.env.P + "/two"]) process.stdout.write(await (await fetch(at)).text())' --input-type=module`,
+        'fetch of Node 24',
+        LATER_NODE !== null,
+        `$LATER_NODE --no-warnings --input-type=module -e 'for (const at of [process.env.S + "/one", process.env.P + "/two"]) process.stdout.write(await (await fetch(at)).text())'`,
+      ],
+      [
+        'http and https of Node 24',
+        LATER_NODE !== null,
+        `$LATER_NODE --no-warnings -e '
+        require("https").get(process.env.S + "/one", (a) => a.on("data", (d) => process.stdout.write(d)).on("end", () =>
+          require("http").get(process.env.P + "/two", (b) => b.pipe(process.stdout))))'`,
       ],
       [
         'a CONNECT of Node',
@@ -128,6 +155,29 @@ for at in [os.environ["S"] + "/one", os.environ["P"] + "/two"]: print(u.urlopen(
       );
       expect(ran).toMatchObject({ exitCode: 0, output: expect.stringMatching(new RegExp(`^${PACKAGE}$`, 'm')) });
     });
+
+    it.skipIf(!HAS_PIP)('installs a package by pip', async () => {
+      const ran = await run(
+        `${PIP} install --no-deps --target pip --index-url "$S/simple" ${PACKAGE} && cd pip && /usr/bin/python3 -c 'import tiny_egress_package; print(tiny_egress_package.NAME)'`,
+      );
+      expect(ran).toMatchObject({ exitCode: 0, output: 'by pip\n' });
+    });
+
+    it.skipIf(!HAS_PIP || LATER_NODE === null)(
+      'has no package, repository or answer of a host that is not listed, by pip, git, npm or fetch',
+      async () => {
+        const ran = await run(`
+        ${PIP} install --retries 0 --no-deps --target none --index-url https://other.example/simple ${PACKAGE} && echo breached
+        git clone -q https://other.example/repository none && echo breached
+        npm install --fetch-retries=0 --registry https://other.example/npm/ ${PACKAGE} > /dev/null && echo breached
+        $LATER_NODE --no-warnings -e 'fetch("https://other.example/").then(() => console.log("breached"), () => console.log("refused"))'`);
+        expect(ran.output.split('\n').filter((line) => line === 'breached')).toEqual([]);
+        expect(ran.output).toContain('refused');
+        expect(ran.network.map(({ allowed, host, port }) => [allowed, host, port])).toEqual([
+          [false, 'other.example', 443],
+        ]);
+      },
+    );
 
     it('clones a repository by git over https', async () => {
       const ran = await run('git clone -q "$S/git/repository" clone && git -C clone log --format=%s');

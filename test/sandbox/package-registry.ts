@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -38,6 +38,32 @@ export function serveRegistry(request: IncomingMessage, answer: ServerResponse, 
   }
   if (path !== `/${PACKAGE}.tgz`) return false;
   answer.end(TARBALL);
+  return true;
+}
+
+const WHEEL = `${PACKAGE.replaceAll('-', '_')}-1.0.0-py3-none-any.whl`;
+/** Writes a wheel of one module to its output. */
+const MAKE_WHEEL = `
+import io, sys, zipfile
+name = sys.argv[1]
+out = io.BytesIO()
+with zipfile.ZipFile(out, "w") as wheel:
+    wheel.writestr(name + ".py", "NAME = 'by pip'\\n")
+    wheel.writestr(name + "-1.0.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: " + name + "\\nVersion: 1.0.0\\n")
+    wheel.writestr(name + "-1.0.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr(name + "-1.0.0.dist-info/RECORD", "")
+sys.stdout.buffer.write(out.getvalue())
+`;
+
+/** An index of one Python package behind `/simple/`; true when the request was for it. */
+export function serveIndex(request: IncomingMessage, answer: ServerResponse): boolean {
+  if (request.url === `/simple/${PACKAGE}/`) {
+    answer.setHeader('content-type', 'text/html');
+    answer.end(`<!DOCTYPE html><html><body><a href="/simple/${WHEEL}">${WHEEL}</a></body></html>`);
+    return true;
+  }
+  if (request.url !== `/simple/${WHEEL}`) return false;
+  answer.end(execFileSync('python3', ['-c', MAKE_WHEEL, PACKAGE.replaceAll('-', '_')]));
   return true;
 }
 
