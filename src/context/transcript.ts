@@ -40,8 +40,8 @@ export interface TranscriptOptions {
   compactAt: number;
   /** Notes of the thread so far, in order: the conversation goes on from them. */
   notes?: Iterable<ThreadNote>;
-  /** Keeps each note before it can have an effect. */
-  record(note: ThreadNote): Promise<void>;
+  /** Keeps each note before it can have an effect, and gives it as it is kept: what is not to be stored is not to be sent either. */
+  record(note: ThreadNote): Promise<ThreadNote>;
 }
 
 export function createTranscript(options: TranscriptOptions): Transcript {
@@ -57,8 +57,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   const windowTokens = () => fold.windowTokens ?? options.contextWindow;
 
   async function add(note: ThreadNote): Promise<void> {
-    await options.record(note);
-    fold.apply(note);
+    fold.apply(await options.record(note));
   }
   type More = Pick<Extract<ThreadNote, { kind: 'message' }>, 'requestTokens' | 'answer' | 'pieces'>;
   const addMessage = (message: Message, source: Source, more: More = {}) =>

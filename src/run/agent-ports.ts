@@ -63,7 +63,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     movedTo: options.past === null ? null : movedTo(workspace, options.past),
     takeSteering: options.takeSteering,
     past: options.past,
-    noteCallEnd: (note) => thread.appendNote(note),
+    noteCallEnd: async (note) => void (await thread.appendNote(note)),
     askApproval: (about) => askApproval(context, about),
     requestDigest: (current) => requestDigest(current, memo),
     limits: policy.limits,

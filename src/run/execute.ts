@@ -62,7 +62,11 @@ export async function execute({ request, session, work, prefetch }: Execution): 
     durationMs: session.elapsedMs(),
     earlierMs: prepared?.past?.elapsedMs ?? 0,
   };
-  if (request.files.message !== null) await writeOutput(request.files.message, `${conclusion.message}\n`, session);
+  if (request.files.message !== null) {
+    // There are no last words without a context.
+    const message = prepared?.context?.redactor.redact(conclusion.message) ?? '';
+    await writeOutput(request.files.message, `${message}\n`, session);
+  }
   try {
     return await complete(session, facts, request.files.result);
   } finally {

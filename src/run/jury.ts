@@ -31,6 +31,7 @@ import {
   type TreeId,
 } from '../workspace/index.ts';
 import { createCheckPorts } from './check-ports.ts';
+import { judgeSecrets } from './known-secrets.ts';
 import { planCheckMounts } from './mounts.ts';
 import type { RunContext } from './run-context.ts';
 import { runSetup } from './setup.ts';
@@ -135,6 +136,7 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
       const violations = [
         ...judgeScope(change.files, policy),
         ...(await judgeDeps(context, { from: start, to: tree, files: change.files })),
+        ...(await judgeSecrets({ redactor: context.redactor, workspace, change, from: start, to: tree })),
       ];
       const before = rounds.length;
       if (violations.length === 0) await runRounds({ tree, files: change.files }, about);

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { Changes, Result } from '../events/index.ts';
 import type { Thread } from '../thread/index.ts';
 import { dependencyChanges, reviewAreas, type TreeId, touchedTests } from '../workspace/index.ts';
 import type { Conclusion } from './conclusion.ts';
+import { redactBytes } from './known-secrets.ts';
 import type { RunContext } from './run-context.ts';
 import { writeOutput } from './write-output.ts';
 
@@ -31,12 +33,14 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   const final = context.earlier?.isAway ? context.earlier.tree : await workspace.snapshot();
   const change = await workspace.diff(trees.start, final);
   const kept = delivers(conclusion, context);
+  // A patch that is kept holds no secret that was not there before; one that is rejected is read, not applied.
+  const patch = kept ? change.patch : redactBytes(context.redactor, change.patch);
   const stored =
     change.files.length === 0
       ? null
-      : await keepPatch(thread, { name: kept ? 'change.patch' : 'rejected.patch', patch: change.patch });
+      : await keepPatch(thread, { name: kept ? 'change.patch' : 'rejected.patch', patch });
   const asked = request.files.patch;
-  const written = asked !== null && (await writeOutput(asked, change.patch, context)) ? asked : null;
+  const written = asked !== null && (await writeOutput(asked, patch, context)) ? asked : null;
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
   const files = restores ? await putBack(context, { final, found: trees.found }) : 0;
   // A change that is kept without being verified is gone on with: the ground below it is still needed.
@@ -44,12 +48,12 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   if (files > 0) await context.emit({ type: 'workspace.restored', to: 'base', files });
   // The workspace is as it was, also where the patch could not be kept.
   if (stored !== null && 'error' in stored) throw stored.error;
-  const patch = written ?? (request.ephemeral ? null : (stored?.path ?? null));
+  const patchPath = written ?? (request.ephemeral ? null : (stored?.path ?? null));
   return {
     changes: {
       files: [...change.files],
-      patch,
-      patch_sha256: change.sha256,
+      patch: patchPath,
+      patch_sha256: patch === change.patch ? change.sha256 : createHash('sha256').update(patch).digest('hex'),
       base_commit: workspace.base.commit,
       base_dirty: workspace.base.dirty || trees.start !== trees.found,
       tree: final,

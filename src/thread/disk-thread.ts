@@ -78,7 +78,7 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
     async appendNote(note) {
       const written = appendNote(note);
       if (PERMITTING.has(note.kind)) await Promise.all([written, sync()]);
-      else await written;
+      return written;
     },
     openOutput: outputs.openOutput,
     readOutput: outputs.readOutput,

@@ -16,13 +16,13 @@ const MAX_NOTE_BYTES = 256 * 1024 * 1024;
 
 export type NoteLine = { kind: 'note'; note: ThreadNote } | { kind: 'fault'; lineNumber: number; reason: string };
 
-/** Writes notes: redacted, numbered and chained at the time of the call. */
+/** Writes notes: redacted, numbered and chained at the time of the call. Resolves with the note as it was written. */
 export function createNoteWriter(
   journal: Journal,
   options: { redactor: Pick<Redactor, 'redact'>; end: ChainEnd; now(): number },
 ) {
   let { seq, prev } = options.end;
-  return (note: ThreadNote): Promise<void> => {
+  return async (note: ThreadNote): Promise<ThreadNote> => {
     const record: NoteRecord = {
       v: 1,
       seq,
@@ -33,7 +33,8 @@ export function createNoteWriter(
     const line = JSON.stringify(record);
     seq++;
     prev = createHash('sha256').update(line).digest('hex');
-    return journal.append(`${line}\n`);
+    await journal.append(`${line}\n`);
+    return record.note;
   };
 }
 

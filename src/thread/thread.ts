@@ -27,7 +27,8 @@ export interface Thread {
   /** Folder outside the workspace with everything of this thread. */
   readonly dir: string;
   appendEvent(line: string, event: Event): Promise<void>;
-  appendNote(note: ThreadNote): Promise<void>;
+  /** Resolves with the note as it is kept: without known secrets. */
+  appendNote(note: ThreadNote): Promise<ThreadNote>;
   openOutput(): Promise<OutputWriter>;
   readOutput(
     id: string,

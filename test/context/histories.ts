@@ -67,6 +67,7 @@ export function createNoted(contextWindow: number | null, lines: string[] = []):
     notes: lines.map((line): ThreadNote => JSON.parse(line)),
     async record(note) {
       lines.push(JSON.stringify(note));
+      return note;
     },
   });
 }

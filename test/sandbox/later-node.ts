@@ -30,7 +30,7 @@ function fetchInto(folder: string): boolean {
       stdio: 'ignore',
       timeout: 120_000,
     });
-    execFileSync('tar', ['xzf', `${PACKAGE}-${VERSION}.tgz`], { cwd: making });
+    execFileSync('tar', ['xzf', `${PACKAGE}-${VERSION}.tgz`, 'package/bin/node'], { cwd: making });
     rmSync(path.join(making, `${PACKAGE}-${VERSION}.tgz`));
     renameSync(making, folder);
   } catch (error) {
