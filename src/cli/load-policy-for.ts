@@ -1,9 +1,12 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { codeOf, UsageError } from '../errors.ts';
+import { oneLine } from '../events/index.ts';
 import { applyOptions, type LoadedPolicy, loadPolicy, type PolicySource } from '../policy/index.ts';
 import { readCommitted } from '../workspace/index.ts';
+import type { Io } from './command.ts';
 import { isThere } from './is-there.ts';
+import { print } from './print.ts';
 import { type GivenOptions, textOf } from './read-options.ts';
 
 const NAME = 'belay.yml';
@@ -29,7 +32,7 @@ export interface PolicyAnswer {
  * The policy that counts: `--policy` as it is, else belay.yml as the trusted commit has it (`--trust-ref`, else HEAD), else the
  * built-in one; tightened by the floor and by the options given.
  */
-export async function loadPolicyFor(query: PolicyQuery): Promise<PolicyAnswer> {
+async function loadPolicyFor(query: PolicyQuery): Promise<PolicyAnswer> {
   const { options, cwd, env } = query;
   const given = textOf(options, 'policy');
   const ref = textOf(options, 'trust-ref');
@@ -56,6 +59,13 @@ export async function loadPolicyFor(query: PolicyQuery): Promise<PolicyAnswer> {
   );
   if (trustRef === null) refuseInPullRequest(policy, env);
   return { policy, trustRef, note: note ?? null };
+}
+
+/** The policy that counts, and on stderr what the user should know of it. */
+export async function loadPolicyAloud(query: PolicyQuery, stderr: Io['stderr']): Promise<PolicyAnswer> {
+  const answer = await loadPolicyFor(query);
+  if (answer.note !== null) await print(stderr, `belay: ${oneLine(answer.note, 1000)}\n`);
+  return answer;
 }
 
 /** The policy file that `belay policy` speaks of: `--policy`, else belay.yml as it lies in the workspace, else the built-in one. */

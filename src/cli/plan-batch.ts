@@ -13,7 +13,7 @@ import { UsageError } from '../errors.ts';
 import { openTreeSource, type TreeSource } from '../workspace/index.ts';
 import type { Io } from './command.ts';
 import { loadOutputSchema } from './load-output-schema.ts';
-import { loadPolicyFor } from './load-policy-for.ts';
+import { loadPolicyAloud } from './load-policy-for.ts';
 import { loadReferences } from './load-references.ts';
 import { readGoal } from './read-goal.ts';
 import { type GivenOptions, listOf, textOf } from './read-options.ts';
@@ -39,7 +39,7 @@ export async function planBatch(options: GivenOptions, file: string | null, io: 
   const replay = textOf(options, 'replay');
   const jobs = await planJobs(lines, {
     source,
-    ports: createPorts({ options, workspace, cwd, env: io.env }),
+    ports: createPorts({ options, workspace, cwd, io }),
     folder: file === null ? cwd : dirname(resolve(cwd, file)),
     shared: {
       below: source.below,
@@ -81,10 +81,10 @@ interface PortSources {
   options: GivenOptions;
   workspace: string;
   cwd: string;
-  env: NodeJS.ProcessEnv;
+  io: Io;
 }
 
-function createPorts({ options, workspace, cwd, env }: PortSources): JobPorts {
+function createPorts({ options, workspace, cwd, io }: PortSources): JobPorts {
   return {
     async readGoal(file) {
       try {
@@ -100,7 +100,10 @@ function createPorts({ options, workspace, cwd, env }: PortSources): JobPorts {
     },
     loadPolicy({ policy, base }) {
       const own = policy === null ? options : new Map([...options, ['policy', jobPolicy(policy, cwd)]]);
-      return loadPolicyFor({ options: own, workspace, cwd, env, ...(base === null ? {} : { head: base }) });
+      return loadPolicyAloud(
+        { options: own, workspace, cwd, env: io.env, ...(base === null ? {} : { head: base }) },
+        io.stderr,
+      );
     },
     loadReferences,
   };

@@ -25,6 +25,22 @@ describe('an edit of the policy that is not committed', () => {
     expect(stderr).toContain('belay: belay.yml has changes that are not committed and do not count; HEAD:belay.yml');
   });
 
+  it('is told by every command that goes by the committed one', async () => {
+    const events = join(bench.io, 'events.jsonl');
+    const { result: first } = await run(['--events', events, '--turns', '1']);
+    bench.write('jobs.jsonl', '{"id": "one", "goal": "go"}\n');
+    bench.write('belay.yml', POLICY.replace('5', '7'));
+    for (const args of [
+      ['verify'],
+      ['resume', first?.thread_id ?? ''],
+      ['replay', events],
+      ['batch', 'plan', 'jobs.jsonl'],
+    ]) {
+      const { stderr } = await runCli(args, bench);
+      expect(stderr.split('belay.yml has changes that are not committed and do not count').length, args[0]).toBe(2);
+    }
+  });
+
   it('counts where the file is named, and nothing is told where there is none', async () => {
     expect((await run()).stderr).not.toContain('not committed');
     bench.write('belay.yml', POLICY.replace('5', '7'));

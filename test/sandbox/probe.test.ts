@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeSandbox } from '../../src/sandbox/index.ts';
+import { loadDescription } from '../../src/sandbox/index.ts';
 import { judgeProbe } from '../../src/sandbox/probe-script.ts';
 import { createFolders, type Folders, IS_LINUX, mountOf, openIn, POLICY, probeIn, runIn } from './fixture.ts';
 
@@ -169,6 +169,7 @@ describe.skipIf(!IS_LINUX)('the probe on Linux', () => {
 
 describe('the facts for the doctor', () => {
   it('say of each thing whether it works, whether it is needed, and how to fix it', async () => {
+    const describeSandbox = await loadDescription();
     const facts = await describeSandbox({ env: process.env });
     expect(facts[0]).toMatchObject({ name: 'works', required: true });
     expect(facts.map(({ works, fix }) => works === (fix === null))).toEqual(facts.map(() => true));

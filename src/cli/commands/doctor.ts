@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { hasCode, UsageError } from '../../errors.ts';
 import { loadModelKeys } from '../../model/index.ts';
-import { describeSandbox } from '../../sandbox/index.ts';
+import { loadDescription } from '../../sandbox/index.ts';
 import { stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { loadPolicyFile } from '../load-policy-for.ts';
@@ -43,6 +43,7 @@ async function examineGit({ io }: Invocation): Promise<Finding> {
 }
 
 async function examineSandbox({ io }: Invocation): Promise<Finding[]> {
+  const describeSandbox = await loadDescription();
   const facts = await describeSandbox({ env: io.env });
   return facts.map((fact) => ({ ...fact, name: `sandbox: ${fact.name}` }));
 }

@@ -9,7 +9,7 @@ import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { guardRun } from '../guard-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
-import { loadPolicyFor } from '../load-policy-for.ts';
+import { loadPolicyAloud } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
 import { openStreams } from '../open-streams.ts';
 import { requireWritable } from '../output-file.ts';
@@ -56,7 +56,7 @@ export const replayEvents: Handler = async (invocation) => {
     throw new UsageError(`${source}: there is no run.started event with a goal`);
   const cwd = io.cwd();
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
-  const { policy: loaded, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
+  const { policy: loaded, trustRef } = await loadPolicyAloud({ options, workspace, cwd, env: io.env }, io.stderr);
   const policy = withRecordedLimits(loaded, started.limits ?? {});
   const schema = textOf(options, 'output-schema');
   const driftFile = textOf(options, 'drift');

@@ -8,7 +8,7 @@ import { handleRun } from '../handle-run.ts';
 import { isThere } from '../is-there.ts';
 import { keepLimits } from '../keep-limits.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
-import { loadPolicyFor } from '../load-policy-for.ts';
+import { loadPolicyAloud } from '../load-policy-for.ts';
 import { requireWritable } from '../output-file.ts';
 import { type GivenOptions, textOf } from '../read-options.ts';
 import { streamFiles } from '../stream-files.ts';
@@ -24,7 +24,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   const { asked } = thread.meta;
   const workspace = path('workspace') ?? ((await isThere(thread.meta.workspace)) ? thread.meta.workspace : cwd);
   const given = await trustedOptions(thread, options);
-  const { policy, trustRef } = await loadPolicyFor({ options: given, workspace, cwd, env: io.env });
+  const { policy, trustRef } = await loadPolicyAloud({ options: given, workspace, cwd, env: io.env }, io.stderr);
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
   for (const [name, file] of Object.entries(files)) if (file !== null) await requireWritable(`--${name}`, file);
   return {

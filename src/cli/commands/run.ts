@@ -1,13 +1,11 @@
 import { resolve } from 'node:path';
-import { oneLine } from '../../events/index.ts';
 import type { RunRequest } from '../../run/index.ts';
 import type { Invocation } from '../command.ts';
 import { handleRun } from '../handle-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
-import { loadPolicyFor } from '../load-policy-for.ts';
+import { loadPolicyAloud } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
 import { refuseSharedFiles, requireWritable } from '../output-file.ts';
-import { print } from '../print.ts';
 import { readGoal } from '../read-goal.ts';
 import { isGiven, listOf, textOf } from '../read-options.ts';
 import { streamFiles } from '../stream-files.ts';
@@ -20,8 +18,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   };
   const workspace = path('workspace') ?? cwd;
   const goal = await readGoal({ word: words[0] ?? null, file: path('goal-file'), stdin: io.stdin });
-  const { policy, trustRef, note } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
-  if (note !== null) await print(io.stderr, `belay: ${oneLine(note, 1000)}\n`);
+  const { policy, trustRef } = await loadPolicyAloud({ options, workspace, cwd, env: io.env }, io.stderr);
   const schema = path('output-schema');
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
   for (const [name, file] of Object.entries(files)) if (file !== null) await requireWritable(`--${name}`, file);

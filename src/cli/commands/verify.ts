@@ -6,7 +6,7 @@ import { type RunRequest, startVerify } from '../../run/index.ts';
 import { createPatchBench, type PatchBench } from '../../workspace/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { sayEnd, sayRefused } from '../handle-run.ts';
-import { loadPolicyFor } from '../load-policy-for.ts';
+import { loadPolicyAloud } from '../load-policy-for.ts';
 import { openStreams, stdoutOnly } from '../open-streams.ts';
 import { requireWritable } from '../output-file.ts';
 import { textOf } from '../read-options.ts';
@@ -20,7 +20,7 @@ interface Job {
 async function readJob({ options, io, version }: Invocation): Promise<Job> {
   const cwd = io.cwd();
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
-  const { policy, trustRef } = await loadPolicyFor({ options, workspace, cwd, env: io.env });
+  const { policy, trustRef } = await loadPolicyAloud({ options, workspace, cwd, env: io.env }, io.stderr);
   const result = textOf(options, 'result');
   if (result !== null) await requireWritable('--result', resolve(cwd, result));
   const request: RunRequest = {
