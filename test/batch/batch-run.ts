@@ -20,8 +20,10 @@ export interface BatchEnd {
 
 export interface BatchHow {
   env?: NodeJS.ProcessEnv;
-  /** Called for every line, with the batch's process id. */
-  onLine?(event: Event | BatchEvent, pid: number): void;
+  /** Called for every line, with the batch's process id. The answer `true`: the reader leaves. */
+  onLine?(event: Event | BatchEvent, pid: number): unknown;
+  /** Called for every line of `--format text`. */
+  onText?(line: string, pid: number): void;
 }
 
 /** Runs the built CLI and reads its stream strictly: a line that is no event of a run or of the batch fails the test. */
@@ -41,7 +43,8 @@ export function runBatch(args: readonly string[], bench: Bench, how: BatchHow = 
       for (const line of parts) {
         lines.push(line);
         try {
-          how.onLine?.(parseLine(line), child.pid ?? 0);
+          if (how.onText) how.onText(line, child.pid ?? 0);
+          else if (how.onLine?.(parseLine(line), child.pid ?? 0) === true) child.stdout.destroy();
         } catch (error) {
           reject(error);
         }

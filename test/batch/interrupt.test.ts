@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -27,6 +27,16 @@ function childrenOf(pid: number): number[] {
   return text === '' ? [] : text.split(' ').map(Number);
 }
 const isJob = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--job');
+/** All below, as far as they are there when asked. */
+function descendantsOf(pid: number): number[] {
+  try {
+    return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+  } catch {
+    return [];
+  }
+}
+const isRunning = (pid: number) =>
+  existsSync(`/proc/${pid}/stat`) && !/^\d+ \(.*\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 const good = { command: 'echo good > a.txt' };
 const slow = { ...good, delayMs: 60_000 };
 
@@ -90,6 +100,41 @@ describe.skipIf(process.platform !== 'linux')('when something ends that should n
     expect(outcomesOf(end)).toEqual({ one: 'interrupted', two: 'interrupted', three: 'interrupted' });
     expect([end.code, end.completed?.exit_code, end.completed?.stopped?.kind]).toEqual([143, 143, 'interrupted']);
     expect(end.events.filter((event) => event.type === 'run.completed')).toHaveLength(2);
+    expect(readdirSync(join(bench.root, 'state/belay/batch/trees'))).toEqual([]);
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends every program that a job started, and people are told how far it came', async (signal, code) => {
+    open();
+    const sleeper = { command: 'echo up; sleep 600' };
+    const { file, replay } = writeJobs(bench, { done: good, one: sleeper, two: sleeper, never: good });
+    const started = new Set<number>();
+    const end = await runBatch([file, '--replay', replay, '--concurrency', '3', '--format', 'text'], bench, {
+      onText(text, pid) {
+        if (!text.includes('done  verified')) return;
+        for (const child of descendantsOf(pid)) started.add(child);
+        process.kill(pid, signal);
+      },
+    });
+    expect([end.code, started.size > 0]).toEqual([code, true]);
+    expect([...started].filter(isRunning)).toEqual([]);
+    expect(end.lines.join('\n')).toMatch(/batch: 1 verified, 3 interrupted; /);
+    expect(readdirSync(join(bench.root, 'state/belay/batch/trees'))).toEqual([]);
+  });
+
+  it('a reader that leaves ends the batch, and its results are kept', async () => {
+    open();
+    const { file, replay } = writeJobs(bench, { one: good, two: good, three: good });
+    const results = join(bench.io, 'results.jsonl');
+    const end = await runBatch([file, '--replay', replay, '--concurrency', '1', '--results', results], bench, {
+      onLine: (event) => event.type === 'turn.started' && event.job_id === 'two',
+    });
+    expect(end.code).toBe(141);
+    const records = readFileSync(results, 'utf8').trimEnd().split('\n');
+    const outcomes = records.map((line) => JobRecord.parse(JSON.parse(line)).result.outcome);
+    expect([outcomes[0], outcomes.at(-1), outcomes.length]).toEqual(['verified', 'interrupted', 3]);
     expect(readdirSync(join(bench.root, 'state/belay/batch/trees'))).toEqual([]);
   });
 
