@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { codeOf, UsageError } from '../errors.ts';
 import { oneLine } from '../events/index.ts';
 import { applyOptions, type LoadedPolicy, loadPolicy, type PolicySource } from '../policy/index.ts';
-import { readCommitted } from '../workspace/index.ts';
+import { type Location, locateRepository, readCommitted } from '../workspace/index.ts';
 import type { Io } from './command.ts';
 import { isThere } from './is-there.ts';
 import { print } from './print.ts';
@@ -24,6 +24,8 @@ export interface PolicyAnswer {
   policy: LoadedPolicy;
   /** Commit of `--trust-ref`, resolved. */
   trustRef: string | null;
+  /** What was found for the workspace; null where it was not asked for. */
+  location: Location | null;
   /** What the user should know of where it came from; null when that is as it looks. */
   note: string | null;
 }
@@ -39,7 +41,9 @@ async function loadPolicyFor(query: PolicyQuery): Promise<PolicyAnswer> {
   const floorFile = textOf(options, 'policy-floor');
   const floor: PolicySource | null =
     floorFile === null ? null : { kind: 'file', path: resolve(cwd, floorFile), source: floorFile };
-  const { source, file, trustRef, note } = await findSource(query, given, ref);
+  const isCommitted = given === null || ref !== null;
+  const location = isCommitted ? await locateRepository({ dir: query.workspace, path: env['PATH'] ?? '' }) : null;
+  const { source, file, trustRef, note } = await findSource(query, location, { given, ref });
   const loaded = await loadPolicy(source, floor === null ? {} : { floor });
   const value = (name: string) => {
     const option = options.get(name);
@@ -58,7 +62,7 @@ async function loadPolicyFor(query: PolicyQuery): Promise<PolicyAnswer> {
     },
   );
   if (trustRef === null) refuseInPullRequest(policy, env);
-  return { policy, trustRef, note: note ?? null };
+  return { policy, trustRef, location, note: note ?? null };
 }
 
 /** The policy that counts, and on stderr what the user should know of it. */
@@ -93,14 +97,11 @@ interface Found {
 }
 
 async function findSource(
-  { workspace, cwd, env, head }: PolicyQuery,
-  given: string | null,
-  ref: string | null,
+  { workspace, cwd, head }: PolicyQuery,
+  location: Location | null,
+  { given, ref }: { given: string | null; ref: string | null },
 ): Promise<Found> {
-  const committed =
-    given !== null && ref === null
-      ? null
-      : await readCommitted({ dir: workspace, path: env['PATH'] ?? '', ref: ref ?? head ?? null, name: NAME });
+  const committed = location === null ? null : await readCommitted({ location, ref: ref ?? head ?? null, name: NAME });
   const trustRef = ref === null || committed === null || committed.kind === 'no_commit' ? null : committed.commit;
   if (given !== null) {
     const path = resolve(cwd, given);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 import type * as Entries from './entries.ts';
 
 /**
@@ -17,13 +17,12 @@ export function openCompiled(folder: string, made?: (script: Script) => void): t
   const path = join(folder, 'belay.cjs');
   const code = codeFile(folder);
   if (made === undefined && !existsSync(code)) return null;
-  const script = new Script(`(function(module,require,__filename){${readFileSync(path, 'latin1')}\n})`, {
+  const script = new Script(`(function(module,require,__filename,__belayImport){${readFileSync(path, 'latin1')}\n})`, {
     filename: path,
     ...(made === undefined ? { cachedData: readFileSync(code) } : {}),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   const module: { exports: Partial<typeof Entries> } = { exports: {} };
-  script.runInThisContext()(module, createRequire(path), path);
+  script.runInThisContext()(module, createRequire(path), path, (name: string) => import(name));
   made?.(script);
   const { main, runJob } = module.exports;
   return main === undefined || runJob === undefined ? null : { main, runJob };

@@ -1,5 +1,4 @@
 import http from 'node:http';
-import https from 'node:https';
 import { HttpHeaders } from './http-headers.ts';
 import { HttpResponse } from './http-response.ts';
 import { TransportError } from './transport-error.ts';
@@ -19,9 +18,9 @@ export interface SendOptions {
  * One request over node:http. The global `fetch` takes some 30 ms more for its first request and follows redirects; here a
  * redirect is an answer like any other, so that a key never goes to a host that the policy did not name.
  */
-export function sendHttp(url: URL, options: SendOptions): Promise<Response> {
+export async function sendHttp(url: URL, options: SendOptions): Promise<Response> {
   const { method, headers, body, signal, ca } = options;
-  const { request } = url.protocol === 'https:' ? https : http;
+  const { request } = url.protocol === 'https:' ? await import('node:https') : http;
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method,

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import tls from 'node:tls';
 import { UsageError } from '../errors.ts';
 import { type SendOptions, sendHttp } from './http-fetch.ts';
 import { HttpHeaders } from './http-headers.ts';
@@ -87,7 +86,8 @@ async function loadAuthorities(env: Environment): Promise<string[] | undefined> 
   if (file === undefined || file === '') return undefined;
   const extra = env['NODE_EXTRA_CA_CERTS'];
   const own = extra === undefined || extra === '' ? [] : [await readAuthority('NODE_EXTRA_CA_CERTS', extra)];
-  return [...tls.rootCertificates, ...own, await readAuthority('SSL_CERT_FILE', file)];
+  const { rootCertificates } = await import('node:tls');
+  return [...rootCertificates, ...own, await readAuthority('SSL_CERT_FILE', file)];
 }
 
 async function readAuthority(name: string, file: string): Promise<string> {

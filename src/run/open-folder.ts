@@ -78,8 +78,8 @@ export interface OpenedTree {
 const loadVerify = () => import('../verify/index.ts');
 
 /** Starts git at once: everything else is read while it answers. */
-export function locateFolder({ workspace, environment }: RunRequest): Promise<Location> {
-  return locateRepository({ dir: workspace, path: environment['PATH'] ?? '' });
+export async function locateFolder({ location, workspace, environment }: RunRequest): Promise<Location> {
+  return location ?? locateRepository({ dir: workspace, path: environment['PATH'] ?? '' });
 }
 
 export async function openFolder({ request, thread, location, closers }: FolderSite): Promise<OpenedFolder> {

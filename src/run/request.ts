@@ -2,6 +2,7 @@ import type { ReferenceFile } from '../context/index.ts';
 import type { EventSink } from '../events/index.ts';
 import type { CassetteAnswer } from '../model/index.ts';
 import type { LoadedPolicy } from '../policy/index.ts';
+import type { Location } from '../workspace/index.ts';
 
 /** One goal and everything that the caller decides about its run. All paths are absolute. */
 export interface RunRequest {
@@ -16,6 +17,8 @@ export interface RunRequest {
   floorFile?: string | null;
   /** The folder under work; only it is writable. */
   workspace: string;
+  /** What `locateRepository` found for it just now, where it was asked for the policy; absent or null: asked by the run. */
+  location?: Location | null;
   references: readonly ReferenceFile[];
   /** JSON Schema that `finish.output` must satisfy, already parsed and compiled once. */
   outputSchema: OutputSchema | null;

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { type Bounds, diskDetail, memoryDetail, outputDetail, processesDetail } from './bounds.ts';
 import { watchDisk } from './disk-watch.ts';
 import { descendants, readProc, threadsOf } from './process-tree.ts';

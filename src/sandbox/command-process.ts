@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { performance } from 'node:perf_hooks';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import type { OutputPipes } from './output-pipes.ts';
 import type { CommandEnd } from './sandbox.ts';

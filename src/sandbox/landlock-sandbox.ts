@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { type Bounds, exitDetail } from './bounds.ts';
 import { watchBounds } from './bounds-watch.ts';
 import { innerCommand } from './bubblewrap-args.ts';

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../errors.ts';
 import { allProcesses, descendants, groupOf, isRunning, lastProcess, readProc } from './process-tree.ts';

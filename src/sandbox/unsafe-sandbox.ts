@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import os from 'node:os';
-import { performance } from 'node:perf_hooks';
 import { type Bounds, CLOSE_DESCRIPTORS, exitDetail, fileKibOf } from './bounds.ts';
 import { watchBounds } from './bounds-watch.ts';
 import { runProcess } from './command-process.ts';

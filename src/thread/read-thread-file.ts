@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
 import type * as z from 'zod';
 import { codeOf, UsageError } from '../errors.ts';
 import { oneLine } from '../events/index.ts';
@@ -22,7 +21,7 @@ const MOST_LINE_BYTES = 4096;
 export async function readThreadFile({ path, maxBytes, place }: ThreadFileReading): Promise<FileHeader> {
   const broken = (why: string, cause?: unknown) =>
     new UsageError(`${path} is no thread that can be imported: ${why}`, { code: 'thread_file', cause });
-  const source = createByteSource(path);
+  const source = await createByteSource(path);
   const lineAs = async <T>(schema: z.ZodType<T>): Promise<T> => {
     const parsed = schema.safeParse(parseJson(await source.line()));
     if (!parsed.success) throw broken('a line of it is not as it should be');
@@ -79,10 +78,11 @@ async function writeEntry(path: string, source: ByteSource, size: number): Promi
 
 class ShortFile extends Error {}
 
-type ByteSource = ReturnType<typeof createByteSource>;
+type ByteSource = Awaited<ReturnType<typeof createByteSource>>;
 
 /** The unpacked bytes, taken in order; every byte taken counts for the digest. */
-function createByteSource(path: string) {
+async function createByteSource(path: string) {
+  const { createGunzip } = await import('node:zlib');
   const file = createReadStream(path);
   const unzipped = createGunzip();
   file.on('error', (error) => unzipped.destroy(error));

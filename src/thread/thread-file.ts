@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
 import * as z from 'zod';
 
 /** Of the file; a change that this version could not read gets the next number. */
@@ -50,6 +49,7 @@ export interface FileEntry {
  * Atomic; for its owner alone.
  */
 export async function writeThreadFile(path: string, header: FileHeader, entries: readonly FileEntry[]): Promise<void> {
+  const { createGzip } = await import('node:zlib');
   const draft = `${path}.${process.pid}.part`;
   try {
     await pipeline(

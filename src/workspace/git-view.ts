@@ -1,10 +1,10 @@
-import { copyFile, lchown, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { copyFile, lchown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { hasCode } from '../errors.ts';
 import { type Git, isWithin, splitNul } from './git.ts';
 import { hasHiddenPast, type PastSearch, submodulePrefix } from './hidden-past.ts';
 import type { Repository } from './locate-repository.ts';
-import { renderSafeConfig } from './safe-config.ts';
+import { isPlainConfig, renderSafeConfig } from './safe-config.ts';
 import { textPath } from './text-path.ts';
 import type { TreeEntry } from './tree-reader.ts';
 
@@ -154,7 +154,7 @@ const coverFiles = async (git: Git, dir: string, folder: string): Promise<Cover[
     const to = join(dir, entry.name);
     if (!KNOWN_FILES.test(entry.name)) covers.push({ from: null, to });
     if (entry.name !== 'config' && entry.name !== 'config.worktree') continue;
-    const text = await renderSafeConfig(git, to);
+    const text = (await isPlainFile(to)) ? null : await renderSafeConfig(git, to);
     if (text === null) continue;
     const from = join(folder, 'configs', to);
     await mkdir(dirname(from), { recursive: true });
@@ -162,6 +162,15 @@ const coverFiles = async (git: Git, dir: string, folder: string): Promise<Cover[
     covers.push({ from, to });
   }
   return covers;
+};
+
+const isPlainFile = async (path: string): Promise<boolean> => {
+  try {
+    return isPlainConfig(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EACCES')) return false;
+    throw error;
+  }
 };
 
 /** What of the git directory has no objects in it, as the covers leave it. */

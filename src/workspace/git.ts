@@ -78,8 +78,12 @@ export const gitFailure = (args: readonly string[], result: { code: number; stde
 export const createGit = (program: string, cwd: string, env: Readonly<Record<string, string>>): Git => {
   const call = (args: readonly string[], options: GitOptions = {}): Promise<GitResult> =>
     new Promise((resolve, reject) => {
-      const child = spawn(program, args, { cwd, env: gitEnv(program, env, options), stdio: ['pipe', 'pipe', 'pipe'] });
-      const { signal: stop } = options;
+      const { stdin, signal: stop } = options;
+      const child = spawn(program, args, {
+        cwd,
+        env: gitEnv(program, env, options),
+        stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      });
       const end = (): void => void child.kill('SIGKILL');
       if (stop?.aborted) end();
       stop?.addEventListener('abort', end);
@@ -87,12 +91,12 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       const chunks: Buffer[] = [];
       let bytes = 0;
       let stderr = '';
-      child.stdout.on('data', (chunk: Buffer) => {
+      child.stdout?.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes > limit) child.kill('SIGKILL');
         else chunks.push(chunk);
       });
-      child.stderr.on('data', (chunk: Buffer) => {
+      child.stderr?.on('data', (chunk: Buffer) => {
         if (stderr.length < STDERR_BYTES) stderr += chunk.toString('utf8').slice(0, STDERR_BYTES - stderr.length);
       });
       child.on('error', reject);
@@ -107,10 +111,10 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
           });
       });
       // git may end before it has read everything (EPIPE); its exit status then tells.
-      child.stdin.on('error', (error: NodeJS.ErrnoException) => {
+      child.stdin?.on('error', (error: NodeJS.ErrnoException) => {
         if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error);
       });
-      child.stdin.end(options.stdin ?? '');
+      child.stdin?.end(stdin);
     });
   return {
     call,

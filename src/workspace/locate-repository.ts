@@ -108,23 +108,25 @@ const exists = async (path: string): Promise<boolean> => {
   }
 };
 
+const FACTS = [
+  '--show-object-format',
+  '--is-bare-repository',
+  '--absolute-git-dir',
+  '--git-common-dir',
+  '--show-toplevel',
+];
+
 const describe = async (program: string, root: string): Promise<Omit<Repository, 'git'>> => {
   const git = createGit(program, root, {});
-  const [facts, head] = await Promise.all([
-    git.call([
-      'rev-parse',
-      '--show-object-format',
-      '--is-bare-repository',
-      '--absolute-git-dir',
-      '--git-common-dir',
-      '--show-toplevel',
-    ]),
-    readHead(git, root),
-  ]);
-  const [format, bare, gitDir, commonDir, top] = facts.stdout.toString('utf8').split('\n');
+  // One start of git for all: it tells the facts before it fails at a HEAD that is not there yet.
+  const found = await git.call(['rev-parse', ...FACTS, 'HEAD^{commit}', 'HEAD^{tree}', '--']);
+  const [format, bare, gitDir, commonDir, top, commit, tree] = found.stdout.toString('utf8').split('\n');
   if (bare === 'true')
     throw new UsageError(`${root} is a bare repository; belay needs a work tree`, { code: 'bare_repository' });
-  if (facts.code !== 0 || !format || !gitDir || !commonDir || !top) throw unreadable(root, facts.stderr);
+  if (!format || !gitDir || !commonDir || !top) throw unreadable(root, found.stderr);
+  const hasHead = found.code === 0 && commit && tree;
+  if (!hasHead && (await git.call(['rev-parse', '--verify', '-q', 'HEAD'])).code === 0)
+    throw unreadable(root, found.stderr);
   const common = await realpath(resolve(root, commonDir));
   return {
     root: await realpath(top),
@@ -132,17 +134,8 @@ const describe = async (program: string, root: string): Promise<Omit<Repository,
     commonDir: common,
     alternates: await findAlternates(join(common, 'objects')),
     objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
-    head,
+    head: hasHead ? { commit, tree } : null,
   };
-};
-
-const readHead = async (git: Git, root: string): Promise<Repository['head']> => {
-  const found = await git.call(['rev-parse', 'HEAD^{commit}', 'HEAD^{tree}', '--']);
-  const [commit, tree] = found.stdout.toString('utf8').split('\n');
-  if (found.code === 0 && commit && tree) return { commit, tree };
-  const born = await git.call(['rev-parse', '--verify', '-q', 'HEAD']);
-  if (born.code === 0) throw unreadable(root, found.stderr);
-  return null;
 };
 
 const unreadable = (root: string, message: string): UsageError =>

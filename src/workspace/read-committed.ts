@@ -1,16 +1,14 @@
 import { join, relative } from 'node:path';
 import { UsageError } from '../errors.ts';
-import { locateRepository } from './locate-repository.ts';
+import type { Location } from './locate-repository.ts';
 import { resolveCommit } from './tree-reader.ts';
 
 export interface CommittedQuery {
-  /** The folder under work. */
-  dir: string;
-  /** The harness's PATH. */
-  path: string;
+  /** Of the folder under work. */
+  location: Location;
   /** null: HEAD. */
   ref: string | null;
-  /** Looked for in `dir`, then in the repository's root. */
+  /** Looked for in that folder, then in the repository's root. */
   name: string;
 }
 
@@ -22,9 +20,9 @@ export type CommittedFile =
 
 /** A file as a commit has it: what the checkout says now does not count. Throws UsageError for a ref that names no commit. */
 export async function readCommitted(query: CommittedQuery): Promise<CommittedFile> {
-  const { dir, repository } = await locateRepository({ dir: query.dir, path: query.path });
+  const { dir, repository } = query.location;
   if (repository === null) {
-    if (query.ref !== null) throw new UsageError(`--trust-ref ${query.ref}: ${query.dir} is not in a git repository`);
+    if (query.ref !== null) throw new UsageError(`--trust-ref ${query.ref}: ${dir} is not in a git repository`);
     return { kind: 'no_commit' };
   }
   const commit =

@@ -15,6 +15,23 @@ const PLAIN_KEYS = [
 ];
 const URL_KEYS = /\.(?:url|pushurl)$/;
 
+const PLAIN_SECTION = /^\[([a-z]+)(?: "([\w./-]+)")?\]$/;
+const PLAIN_LINE = /^\s+([a-zA-Z][a-zA-Z0-9-]*) = ([\w./:+*, -]*)$/;
+
+/** Whether a configuration file is written so plainly, and holds so little, that its text alone shows it: git need not be asked. */
+export const isPlainConfig = (text: string): boolean => {
+  let section = '';
+  for (const line of text.split('\n')) {
+    const [, name, subsection] = PLAIN_SECTION.exec(line) ?? [];
+    const [, key] = PLAIN_LINE.exec(line) ?? [];
+    if (name !== undefined) section = subsection === undefined ? name : `${name}.${subsection}`;
+    else if (line !== '' && !(key !== undefined && isPlainKey(`${section}.${key.toLowerCase()}`))) return false;
+  }
+  return true;
+};
+
+const isPlainKey = (key: string): boolean => PLAIN_KEYS.some((plain) => plain.test(key));
+
 interface Entry {
   key: string;
   /** null: a key without a value, which means true. */
@@ -32,7 +49,7 @@ export const renderSafeConfig = async (git: Git, file: string): Promise<string |
   if (listed.code !== 0 && listed.code !== 128) throw gitFailure(args, listed);
   if (listed.code === 128) return '';
   const entries = splitNul(listed.stdout).map(parseEntry);
-  const kept = entries.filter(({ key }) => PLAIN_KEYS.some((plain) => plain.test(key))).map(withoutSecret);
+  const kept = entries.filter(({ key }) => isPlainKey(key)).map(withoutSecret);
   const same = kept.length === entries.length && kept.every(({ value }, index) => value === entries[index]?.value);
   return same ? null : kept.map(renderEntry).join('');
 };

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -55,4 +55,32 @@ test('a model is reached through the proxy of the environment', async () => {
   const { result } = await runCli(['run', 'go'], bench, { env: { HTTP_PROXY: `http://127.0.0.1:${port}` } });
   expect(result).toMatchObject({ outcome: 'unchecked', message: 'so it is' });
   expect(asked).toEqual(['models.example:8000']);
+});
+
+const PROVIDER = `export function createTiny() {
+  return { languageModel: (modelId) => ({ specificationVersion: 'v3', async doStream() {
+    const parts = [
+      { type: 'text-start', id: '1' }, { type: 'text-delta', id: '1', delta: 'from ' + modelId },
+      { type: 'finish', finishReason: { unified: 'stop', raw: 'end' }, usage: { inputTokens: { total: 3 }, outputTokens: { total: 4 } } },
+    ];
+    return { stream: new ReadableStream({ start(c) { for (const part of parts) c.enqueue(part); c.close(); } }) };
+  } }) };
+}`;
+
+test('a provider package is imported as a module from the folder that the environment names', async () => {
+  const bench = createBench({
+    'belay.yml': JSON.stringify({
+      version: 1,
+      model: { provider: 'tiny-models', name: 'big' },
+      verify: { checks: [] },
+    }),
+  });
+  onTestFinished(() => bench.remove());
+  commitAll(bench);
+  const folder = join(bench.io, 'node_modules/tiny-models');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'tiny-models', exports: './index.mjs' }));
+  writeFileSync(join(folder, 'index.mjs'), PROVIDER);
+  const { result } = await runCli(['run', 'go'], bench, { env: { BELAY_PROVIDERS: bench.io } });
+  expect(result).toMatchObject({ outcome: 'unchecked', message: 'from big' });
 });

@@ -3,10 +3,14 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createPatchBench, readCommitted } from '../../src/workspace/index.ts';
+import { createPatchBench, locateRepository, readCommitted } from '../../src/workspace/index.ts';
 import { commit, createFolder, createRepository, git, gitBytes, photograph, stateOf, write } from './repository.ts';
 
 const path = process.env['PATH'] ?? '';
+
+async function committedAt(dir: string, ref: string | null, name = 'belay.yml') {
+  return readCommitted({ location: await locateRepository({ dir, path }), ref, name });
+}
 
 describe('a committed file', () => {
   it('is read from HEAD or the ref, never from the checkout', async () => {
@@ -22,33 +26,31 @@ describe('a committed file', () => {
       file: join(dir, 'belay.yml'),
       shown: `${shown}:belay.yml`,
     });
-    const query = { path, name: 'belay.yml' };
-    expect(await readCommitted({ ...query, dir, ref: null })).toEqual(found(head, 'new\n', 'HEAD'));
-    expect(await readCommitted({ ...query, dir, ref: 'HEAD~1' })).toEqual(found(old, 'old\n', 'HEAD~1'));
-    expect(await readCommitted({ ...query, dir: join(dir, 'sub'), ref: null })).toEqual(found(head, 'new\n', 'HEAD'));
-    expect(await readCommitted({ ...query, dir: join(dir, 'sub'), ref: null, name: 'no' })).toEqual({
+    expect(await committedAt(dir, null)).toEqual(found(head, 'new\n', 'HEAD'));
+    expect(await committedAt(dir, 'HEAD~1')).toEqual(found(old, 'old\n', 'HEAD~1'));
+    expect(await committedAt(join(dir, 'sub'), null)).toEqual(found(head, 'new\n', 'HEAD'));
+    expect(await committedAt(join(dir, 'sub'), null, 'no')).toEqual({
       kind: 'missing',
       commit: head,
       folders: [join(dir, 'sub'), dir],
     });
     commit(dir);
-    expect(await readCommitted({ ...query, dir: join(dir, 'sub'), ref: null })).toMatchObject({
+    expect(await committedAt(join(dir, 'sub'), null)).toMatchObject({
       shown: 'HEAD:sub/belay.yml',
     });
   });
 
   it('is not there without a repository or a commit, and a ref then is an error', async () => {
     const dir = await createFolder();
-    const query = { dir, path, name: 'belay.yml' };
-    expect(await readCommitted({ ...query, ref: null })).toEqual({ kind: 'no_commit' });
-    await expect(readCommitted({ ...query, ref: 'main' })).rejects.toMatchObject({ name: 'UsageError' });
+    expect(await committedAt(dir, null)).toEqual({ kind: 'no_commit' });
+    await expect(committedAt(dir, 'main')).rejects.toMatchObject({ name: 'UsageError' });
     git(dir, 'init', '-q');
-    expect(await readCommitted({ ...query, ref: null })).toEqual({ kind: 'no_commit' });
+    expect(await committedAt(dir, null)).toEqual({ kind: 'no_commit' });
   });
 
   it.each(['no-such', '--help', '', ' ', 'HEAD:belay.yml'])('refuses the ref %j', async (ref) => {
     const dir = await createRepository({ 'belay.yml': 'x' });
-    await expect(readCommitted({ dir, path, name: 'belay.yml', ref })).rejects.toMatchObject({ code: 'trust_ref' });
+    await expect(committedAt(dir, ref)).rejects.toMatchObject({ code: 'trust_ref' });
   });
 });
 

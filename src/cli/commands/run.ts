@@ -18,7 +18,8 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   };
   const workspace = path('workspace') ?? cwd;
   const goal = await readGoal({ word: words[0] ?? null, file: path('goal-file'), stdin: io.stdin });
-  const { policy, trustRef } = await loadPolicyAloud({ options, workspace, cwd, env: io.env }, io.stderr);
+  const query = { options, workspace, cwd, env: io.env };
+  const { policy, trustRef, location } = await loadPolicyAloud(query, io.stderr);
   const schema = path('output-schema');
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
   for (const [name, file] of Object.entries(files)) if (file !== null) await requireWritable(`--${name}`, file);
@@ -31,6 +32,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
     policyFile: path('policy'),
     floorFile: path('policy-floor'),
     workspace,
+    location,
     references: await loadReferences(listOf(options, 'context'), cwd),
     outputSchema: schema === null ? null : await loadOutputSchema(schema),
     replay: path('replay'),
