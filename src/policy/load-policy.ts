@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import * as path from 'node:path';
 import { codeOf, hasCode, UsageError } from '../errors.ts';
-import { tightenByFloor } from './floor.ts';
 import { normalisePolicy } from './normalise-policy.ts';
 import type { LoadedPolicy, Policy } from './policy.ts';
 import { policyOrigins } from './policy-origins.ts';
@@ -26,7 +25,9 @@ export const BUILT_IN_POLICY_TEXT = 'version: 1\n';
  */
 export async function loadPolicy(from: PolicySource, options: { floor?: PolicySource } = {}): Promise<LoadedPolicy> {
   const loaded = await loadOne(from);
-  return options.floor === undefined ? loaded : tightenByFloor(loaded, await loadOne(options.floor));
+  if (options.floor === undefined) return loaded;
+  const { tightenByFloor } = await import('./floor.ts');
+  return tightenByFloor(loaded, await loadOne(options.floor));
 }
 
 async function loadOne(from: PolicySource): Promise<LoadedPolicy> {

@@ -71,16 +71,17 @@ test('a provider package is imported as a module from the folder that the enviro
   const bench = createBench({
     'belay.yml': JSON.stringify({
       version: 1,
-      model: { provider: 'tiny-models', name: 'big' },
+      model: { provider: '@tiny/models', name: 'big' },
       verify: { checks: [] },
     }),
   });
   onTestFinished(() => bench.remove());
   commitAll(bench);
-  const folder = join(bench.io, 'node_modules/tiny-models');
+  const folder = join(bench.io, 'node_modules/@tiny/models');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'tiny-models', exports: './index.mjs' }));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: '@tiny/models', exports: './index.mjs' }));
   writeFileSync(join(folder, 'index.mjs'), PROVIDER);
   const { result } = await runCli(['run', 'go'], bench, { env: { BELAY_PROVIDERS: bench.io } });
   expect(result).toMatchObject({ outcome: 'unchecked', message: 'from big' });
+
 });
