@@ -83,5 +83,4 @@ test('a provider package is imported as a module from the folder that the enviro
   writeFileSync(join(folder, 'index.mjs'), PROVIDER);
   const { result } = await runCli(['run', 'go'], bench, { env: { BELAY_PROVIDERS: bench.io } });
   expect(result).toMatchObject({ outcome: 'unchecked', message: 'from big' });
-
 });
