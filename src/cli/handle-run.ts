@@ -1,8 +1,9 @@
+import { UsageError } from '../errors.ts';
 import { oneLine } from '../events/index.ts';
 import { type RunHandle, type RunRequest, type RunSinks, refuseRun, startRun } from '../run/index.ts';
 import type { Handler, Invocation, Io } from './command.ts';
 import { guardRun } from './guard-run.ts';
-import { openStreams, stdoutOnly } from './open-streams.ts';
+import { openStreams, showsVerdict, stdoutOnly } from './open-streams.ts';
 import { usableFile } from './output-file.ts';
 import { describeFailure, print } from './print.ts';
 import { textOf } from './read-options.ts';
@@ -19,7 +20,7 @@ export function handleRun(readRequest: (invocation: Invocation) => Promise<RunRe
     } catch (error) {
       return sayRefused(error, invocation, streams);
     }
-    return sayEnd(startRun(request, streams), io);
+    return sayEnd(startRun(request, streams), invocation);
   };
 }
 
@@ -29,7 +30,8 @@ export async function sayRefused(
   { io, options, version }: Invocation,
   sinks: RunSinks,
 ): Promise<number> {
-  await print(io.stderr, `belay: ${describeFailure(error)}\n`);
+  if (!(error instanceof UsageError && showsVerdict(options, io)))
+    await print(io.stderr, `belay: ${describeFailure(error)}\n`);
   const resultFile = await usableFile(textOf(options, 'result'), io.cwd());
   const { result, problems } = await refuseRun(error, { version, sinks, resultFile });
   await sayProblems(problems, io);
@@ -37,10 +39,11 @@ export async function sayRefused(
 }
 
 /** Waits for the end of a run, says on stderr what its stream may not have said, and returns the exit code. */
-export async function sayEnd(run: RunHandle, io: Io): Promise<number> {
+export async function sayEnd(run: RunHandle, { io, options }: Pick<Invocation, 'io' | 'options'>): Promise<number> {
   const result = await guardRun(run, io);
   await sayProblems(run.problems(), io);
-  if (result.outcome !== 'verified' && result.outcome !== 'unchecked')
+  const isBad = result.outcome !== 'verified' && result.outcome !== 'unchecked';
+  if (isBad && !showsVerdict(options, io))
     await print(io.stderr, `belay: ${result.outcome}: ${oneLine(result.reason)}\n`);
   return result.exit_code;
 }

@@ -49,6 +49,11 @@ export function stdoutOnly(options: GivenOptions, io: Io): RunSinks {
   return { main: mainSink(formatOf(options, io), io, null), others: [] };
 }
 
+/** Whether whoever reads stderr sees the verdict as well, as text on the same terminal. */
+export function showsVerdict(options: GivenOptions, io: Io): boolean {
+  return formatOf(options, io) === 'text' && Boolean(io.stdout.isTTY && io.stderr.isTTY);
+}
+
 function formatOf(options: GivenOptions, io: Io): string {
   return textOf(options, 'format') ?? (io.stdout.isTTY ? 'text' : 'jsonl');
 }

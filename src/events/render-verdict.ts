@@ -14,6 +14,9 @@ export function renderVerdict(result: Result, colors: Colors): string {
   if (result.question !== null) lines.push(`  question  ${oneLine(result.question, 1000)}`);
   for (const risk of result.risks) lines.push(`  risk      ${oneLine(risk, 400)}`);
   if (result.checks.length > 0) lines.push('  checks', ...result.checks.map((check) => renderCheck(check, colors)));
+  // A run that was refused before its first request has nothing else to tell.
+  const isRefused = result.outcome === 'usage_error' && result.usage.requests === 0;
+  if (isRefused) return lines.join('\n');
   lines.push(...renderChanges(result, colors));
   for (const { label, paths } of result.review)
     lines.push(colors.yellow(`  review    ${oneLine(label)}: ${paths.map((p) => oneLine(p)).join(', ')}`));
@@ -35,7 +38,8 @@ function renderCheck(check: CheckResult, colors: Colors): string {
   const mark = check.final === 'passed' ? colors.green('✓') : check.final === null ? colors.dim('–') : colors.red('✗');
   const notes = [check.classification, check.required ? null : 'optional'].filter((note) => note !== null);
   const change = `${renderStatus(check.baseline, colors)} → ${renderStatus(check.final, colors)}`;
-  return `    ${mark} ${oneLine(check.name)}  ${change}  ${renderDuration(check.duration_ms)}${colors.dim(`  ${notes.join(', ').replaceAll('_', ' ')}`)}`;
+  const noted = notes.length === 0 ? '' : colors.dim(`  ${notes.join(', ').replaceAll('_', ' ')}`);
+  return `    ${mark} ${oneLine(check.name)}  ${change}  ${renderDuration(check.duration_ms)}${noted}`;
 }
 
 function renderStatus(status: CheckStatus | null, { green, red, dim }: Colors): string {

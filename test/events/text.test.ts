@@ -57,6 +57,42 @@ const verdict: EventBody = {
 };
 
 describe('text for people', () => {
+  it('tells the output of a check that fails once more a single time', async () => {
+    const run = (id: string, passed: boolean): EventBody => ({
+      type: 'item.completed',
+      turn: null,
+      phase: 'verify',
+      item: {
+        ...{
+          id,
+          type: 'check',
+          name: 'tests',
+          command: 'npm test',
+          required: true,
+          status: passed ? 'completed' : 'failed',
+        },
+        ...{
+          passed,
+          exit_code: passed ? 0 : 1,
+          duration_ms: 100,
+          aggregated_output: 'FAILED\n',
+          reason: 'ended with exit status 1',
+        },
+      },
+    });
+    const started: EventBody = { type: 'verification.started', attempt: 2, clean_room: false };
+    expect(await render([run('a', false), run('b', false), started, run('c', false), run('d', true)])).toBe(
+      `[verify] ✗ tests (ended with exit status 1) 0.1 s
+  │ FAILED
+[verify] ✗ tests, once more (ended with exit status 1) 0.1 s
+checks, attempt 2
+[verify] ✗ tests (ended with exit status 1) 0.1 s
+  │ FAILED
+[verify] ✓ tests, once more (ended with exit status 1) 0.1 s
+`,
+    );
+  });
+
   it('tells a run in a few lines', async () => {
     expect(
       await render([...WHOLE_RUN.slice(0, -1), verdict]),

@@ -128,7 +128,7 @@ export const verifyWorkspace: Handler = async (invocation) => {
     return sayRefused(error, invocation, streams);
   }
   try {
-    return await sayEnd(startVerify(job.request, streams, job.bench), io);
+    return await sayEnd(startVerify(job.request, streams, job.bench), invocation);
   } finally {
     await job.bench?.remove();
   }
