@@ -10,6 +10,17 @@ const npmLock = (version: string, integrity: string): string =>
 const table = (name: string, version: string, checksum: string): string =>
   `[[package]]\nname = "${name}"\nversion = "${version}"\nchecksum = "${checksum}"\n`;
 
+const pom = (inside: string): string => `<?xml version="1.0"?>\n<project>\n${inside}\n</project>\n`;
+/** As bun 1.2 writes it, commas included. */
+const bunLock = (version: string, digest: string): string => `{
+  "lockfileVersion": 1,
+  "workspaces": { "": { "name": "x", "dependencies": { "@s/a": "^1.0.0", }, }, },
+  "packages": {
+    "@s/a": ["@s/a@${version}", "", { "bin": "a.js", "note": "a,] \\" ,}" }, "${digest}"],
+  }
+}
+`;
+
 type Case = [path: string, before: string | null, after: string | null, expected: readonly string[]];
 
 const CASES: readonly Case[] = [
@@ -65,8 +76,57 @@ const CASES: readonly Case[] = [
     '{"packages":[{"name":"a","version":"2"}]}',
     ['a 1→2'],
   ],
-  ['pom.xml', '<a/>', '<b/>', ['(file changed) null→null']],
-  ['pom.xml', '<a/>', '<a/>', []],
+  ['pom.xml', '<a/>', '<b/>', []],
+  [
+    'pom.xml',
+    pom('<dependency>\n<groupId>g</groupId>\n<artifactId>a</artifactId><version>1</version></dependency>'),
+    pom('<dependency ><artifactId>a</artifactId><groupId>g</groupId><version>2</version></dependency>'),
+    ['g:a 1→2'],
+  ],
+  [
+    'pom.xml',
+    pom('<properties><v.x>1</v.x></properties><!-- <dependency><version>0</version></dependency> -->'),
+    pom('<properties><v.x>2</v.x></properties><repository><url>https://other.example</url></repository>'),
+    ['property v.x 1→2', 'repository null→https://other.example'],
+  ],
+  ['pom.xml', pom(''), `<!DOCTYPE p [<!ENTITY d "x">]>${pom('&d;')}`, ['(file changed) null→null']],
+  [
+    'gradle.lockfile',
+    '# This is a file\ng:a:1=compileClasspath\nempty=\n',
+    '# This is a file\ng:a:2=compileClasspath\nempty=\n',
+    ['g:a 1→2'],
+  ],
+  [
+    'gradle/libs.versions.toml',
+    '[versions]\nk = "1"\n[libraries]\na = { module = "g:a", version.ref = "k" }\n',
+    '[versions]\nk = "2"\n[libraries]\na = { module = "g:a", version.ref = "k" }\n[plugins]\np = "i:1"\n',
+    ['plugins.p null→i:1', 'versions.k 1→2'],
+  ],
+  [
+    'build.gradle.kts',
+    'dependencies { }\n',
+    'dependencies { implementation("g:a:1") }\n',
+    ['(file changed) null→null'],
+  ],
+  [
+    'gradle/wrapper/gradle-wrapper.properties',
+    'distributionUrl=a\n',
+    'distributionUrl=b\n',
+    ['(file changed) null→null'],
+  ],
+  ['.mvn/extensions.xml', '<a/>', '<b/>', ['(file changed) null→null']],
+  ['bun.lock', bunLock('1.0.0', 'sha512-x'), bunLock('1.1.0', 'sha512-x'), ['@s/a 1.0.0→1.1.0']],
+  ['bun.lock', bunLock('1.0.0', 'sha512-x'), bunLock('1.0.0', 'sha512-y'), ['@s/a 1.0.0→1.0.0 (from another source)']],
+  ['uv.lock', table('a', '1', ''), table('a', '2', ''), ['a 1→2']],
+  [
+    'pyproject.toml',
+    '',
+    '[tool.uv.sources]\na = { git = "https://x" }\n',
+    ['tool.uv.sources.a null→{ git = "https://x" }'],
+  ],
+  ['package.json', '{"pnpm":{}}', '{"pnpm":{"overrides":{"a":"2"}}}', ['pnpm.overrides null→{"a":"2"}']],
+  ['package.json', '{}', '{"packageManager":"pnpm@10.0.0"}', ['packageManager null→pnpm@10.0.0']],
+  ['setup.py', 'setup()\n', 'setup(install_requires=["a"])\n', ['(file changed) null→null']],
   ['src/index.ts', 'a', 'b', []],
 ];
 

@@ -1,4 +1,11 @@
-import { parseComposerJson, parseComposerLock, parsePackageJson, parsePackageLock } from './json-files.ts';
+import {
+  parseBunLock,
+  parseComposerJson,
+  parseComposerLock,
+  parsePackageJson,
+  parsePackageLock,
+} from './json-files.ts';
+import { parseGradleLockfile, parsePom } from './jvm-files.ts';
 import {
   parseGemfile,
   parseGemfileLock,
@@ -9,7 +16,7 @@ import {
   parseYarnLock,
 } from './line-files.ts';
 import type { DependencyParser } from './pinned-version.ts';
-import { parseCargoToml, parsePackageTables, parsePyproject } from './toml-files.ts';
+import { parseCargoToml, parsePackageTables, parsePyproject, parseVersionCatalog } from './toml-files.ts';
 
 export interface DependencyFile {
   /** null: no safe and simple way to read it; any change to it is one change. */
@@ -28,6 +35,7 @@ const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
   ['npm-shrinkwrap.json', lock(parsePackageLock)],
   ['pnpm-lock.yaml', lock(parsePnpmLock)],
   ['yarn.lock', lock(parseYarnLock)],
+  ['bun.lock', lock(parseBunLock)],
   ['pyproject.toml', manifest(parsePyproject)],
   ['poetry.lock', lock(parsePackageTables)],
   ['uv.lock', lock(parsePackageTables)],
@@ -40,10 +48,14 @@ const BY_NAME: ReadonlyMap<string, DependencyFile> = new Map([
   ['Gemfile.lock', lock(parseGemfileLock)],
   ['composer.json', manifest(parseComposerJson)],
   ['composer.lock', lock(parseComposerLock)],
+  ['pom.xml', manifest(parsePom)],
+  ['gradle.lockfile', lock(parseGradleLockfile)],
+  ['buildscript-gradle.lockfile', lock(parseGradleLockfile)],
+  ['libs.versions.toml', manifest(parseVersionCatalog)],
 ]);
 
 const OPAQUE_NAMES =
-  /^(pom\.xml|(build|settings)\.gradle(\.kts)?|gradle\.lockfile|libs\.versions\.toml|setup\.(py|cfg)|Pipfile(\.lock)?|bun\.lockb?|deno\.lock|pnpm-workspace\.yaml|mix\.(exs|lock)|pubspec\.(yaml|lock)|Package\.(swift|resolved)|packages\.(config|lock\.json)|Directory\.Packages\.props|.*\.(cs|fs|vb)proj|environment\.ya?ml|flake\.lock|go\.work(\.sum)?|.*\.gemspec)$/;
+  /^((build|settings)\.gradle(\.kts)?|(gradle|maven)-wrapper\.(jar|properties)|setup\.(py|cfg)|Pipfile(\.lock)?|bun\.lockb|\.pnpmfile\.[cm]?js|deno\.lock|pnpm-workspace\.yaml|mix\.(exs|lock)|pubspec\.(yaml|lock)|Package\.(swift|resolved)|packages\.(config|lock\.json)|Directory\.Packages\.props|.*\.(cs|fs|vb)proj|environment\.ya?ml|flake\.lock|go\.work(\.sum)?|.*\.gemspec)$/;
 const REQUIREMENTS = /^(.*[-_.])?(requirements|constraints)([-_.].*)?\.(txt|in)$/;
 
 /** null: not a file that names dependencies. */
@@ -53,7 +65,7 @@ export const dependencyFile = (path: string): DependencyFile | null => {
   if (known !== undefined) return known;
   if (REQUIREMENTS.test(name) || (folder === 'requirements' && name.endsWith('.txt')))
     return manifest(parseRequirements);
-  return OPAQUE_NAMES.test(name) ? OPAQUE : null;
+  return OPAQUE_NAMES.test(name) || (folder === '.mvn' && name === 'extensions.xml') ? OPAQUE : null;
 };
 
 /** Whether setup has to run again when this file changes. */

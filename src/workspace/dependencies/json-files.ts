@@ -26,7 +26,7 @@ const sections =
     return found;
   };
 
-export const parsePackageJson = sections(
+const packageSections = sections(
   'dependencies',
   'devDependencies',
   'optionalDependencies',
@@ -35,6 +35,16 @@ export const parsePackageJson = sections(
   'resolutions',
   'catalog',
 );
+/** Also what pnpm and package managers read of it. */
+export const parsePackageJson: DependencyParser = (text) => {
+  const found = packageSections(text);
+  const file = parseRecord(text);
+  for (const [name, value] of Object.entries(recordOf(file['pnpm'])))
+    addVersion(found, `pnpm.${name}`, { version: textOf(value) });
+  for (const name of ['packageManager', 'bundleDependencies', 'bundledDependencies', 'trustedDependencies'])
+    if (file[name] !== undefined) addVersion(found, name, { version: textOf(file[name]) });
+  return found;
+};
 export const parseComposerJson = sections('require', 'require-dev');
 
 /** `packages` (npm 7 and later), else the nested `dependencies` of npm 6. */
@@ -61,6 +71,19 @@ export const parsePackageLock: DependencyParser = (text) => {
       add(name, recordOf(entry));
       waiting.push(recordOf(recordOf(entry)['dependencies']));
     }
+  }
+  return found;
+};
+
+/** JSON with commas too many: `packages` holds `"name": ["name@version", …, "digest"]`. */
+export const parseBunLock: DependencyParser = (text) => {
+  const file = parseRecord(text.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, '$1'));
+  const found = new Map<string, PinnedVersion[]>();
+  for (const entry of Object.values(recordOf(file['packages']))) {
+    const [named, ...more]: unknown[] = Array.isArray(entry) ? entry : [];
+    const at = textOf(named).lastIndexOf('@');
+    const source = more.filter((part) => typeof part === 'string').join(' ');
+    addVersion(found, textOf(named).slice(0, at), { version: textOf(named).slice(at + 1), source });
   }
   return found;
 };

@@ -75,6 +75,15 @@ export const parseCargoToml: DependencyParser = (text) => {
   return found;
 };
 
+/** `[versions]`, `[libraries]`, `[plugins]` of a Gradle version catalog; bundles only name libraries together. */
+export const parseVersionCatalog: DependencyParser = (text) => {
+  const found = new Map<string, PinnedVersion[]>();
+  for (const { table, key, value } of tomlLines(text))
+    if (['versions', 'libraries', 'plugins'].includes(table))
+      addVersion(found, `${table}.${key}`, { version: value.startsWith('{') ? value : unquote(value) });
+  return found;
+};
+
 /** PEP 621, dependency groups, build requirements and poetry's tables. */
 export const parsePyproject: DependencyParser = (text) => {
   const found = new Map<string, PinnedVersion[]>();
@@ -87,6 +96,9 @@ export const parsePyproject: DependencyParser = (text) => {
     if (listed) {
       for (const requirement of strings(value).map(parseRequirement))
         if (requirement !== null) addVersion(found, ...requirement);
+    } else if (/^tool\.(uv|pdm|poetry)\.(sources?|index)$/.test(table)) {
+      // Where packages come from.
+      addVersion(found, `${table}.${key}`, { version: unquote(value) });
     } else if (/^tool\.poetry\.(.*\.)?(dev-)?dependencies$/.test(table)) {
       addVersion(found, key, { version: versionOf(value), source: value });
     }
