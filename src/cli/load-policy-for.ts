@@ -148,9 +148,28 @@ async function noteOnChange(committed: { bytes: Uint8Array; file: string; shown:
 function refuseInPullRequest({ policy }: LoadedPolicy, env: NodeJS.ProcessEnv): void {
   const event = env['GITHUB_EVENT_NAME'] ?? '';
   if (!event.startsWith('pull_request') && env['CI_MERGE_REQUEST_IID'] === undefined) return;
-  const fix = 'in a pull request; name its base by --trust-ref';
-  if (policy.sandbox.mode === 'off')
-    throw new UsageError(`sandbox.mode: off is refused ${fix}`, { code: 'pull_request' });
-  if (policy.setup.some((step) => step.env.pass.length > 0))
-    throw new UsageError(`setup[].env.pass is refused ${fix}`, { code: 'pull_request' });
+  const refused = strangersWishes(policy);
+  if (refused === null) return;
+  throw new UsageError(`${refused} is refused in a pull request; name its base by --trust-ref`, {
+    code: 'pull_request',
+  });
+}
+
+/** Names that every CI job has and that tell nothing. */
+const PLAIN_NAME = /^(CI|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR)$/;
+
+function strangersWishes({ sandbox, setup, verify, model }: LoadedPolicy['policy']): string | null {
+  if (sandbox.mode === 'off') return 'sandbox.mode: off';
+  if (sandbox.require === 'external') return 'sandbox.require: external';
+  if (setup.some((step) => step.env.pass.length > 0)) return 'setup[].env.pass';
+  const passed = [...sandbox.env.pass, ...verify.checks.flatMap(({ env }) => env.pass)];
+  const secret = passed.find((name) => !PLAIN_NAME.test(name));
+  if (secret !== undefined) return `env.pass of ${secret}`;
+  if (model === null) return null;
+  // Started outside of the fence; read there; sent to whom the policy says.
+  if (model.apiKeyCommand !== null) return 'model.api_key_command';
+  if (model.apiKeyFile !== null) return 'model.api_key_file';
+  if (Object.keys(model.headersEnv).length > 0) return 'model.headers_env';
+  if (model.baseUrl !== null && model.apiKeyEnv !== null) return 'model.base_url with model.api_key_env';
+  return null;
 }

@@ -1,59 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BUILT_IN_PROTECT } from './built-in-lists.ts';
+import { MODEL_RULES } from './floor-model-rules.ts';
+import { atMost, covers, type FloorRule, type Merge, order, rule, union, within } from './floor-rule.ts';
 import { coversEntry } from './host-list.ts';
 import type { Limits, NetworkAccess, Policy } from './policy.ts';
 import type { PolicyKey } from './policy-origins.ts';
-
-export interface FloorRule {
-  key: PolicyKey;
-  /** The policy made as strict as the floor in this key; null when the repository states (`stated`) something looser. */
-  tighten(own: Policy, floor: Policy, stated: boolean): Policy | null;
-}
-
-type Merge<Value> = (own: Value, floor: Value, stated: boolean) => Value | null;
-
-/** A key whose value is a part of the policy: `part` reads it, `merge` decides, `put` writes it. */
-function rule<Value>(
-  key: PolicyKey,
-  part: (policy: Policy) => Value,
-  put: (policy: Policy, value: Value) => Policy,
-  merge: Merge<Value>,
-): FloorRule {
-  return {
-    key,
-    tighten(own, floor, stated) {
-      const before = part(own);
-      const after = merge(before, part(floor), stated);
-      if (after === null) return null;
-      return isDeepStrictEqual(before, after) ? own : put(own, after);
-    },
-  };
-}
-
-const atMost: Merge<number> = (own, floor, stated) => (own <= floor ? own : stated ? null : floor);
-
-/** Names from the loosest to the strictest. */
-function order<Name>(...names: readonly Name[]): Merge<Name> {
-  return (own, floor, stated) => (names.indexOf(own) >= names.indexOf(floor) ? own : stated ? null : floor);
-}
-
-/** A list that allows: no entry beyond the floor's. */
-const within: Merge<readonly string[]> = (own, floor, stated) => {
-  const kept = own.filter((entry) => floor.includes(entry));
-  return kept.length === own.length || !stated ? kept : null;
-};
-
-/** A list that forbids and adds to what is forbidden anyway: both together. */
-function union<Entry>(own: readonly Entry[], floor: readonly Entry[]): readonly Entry[] {
-  return [...floor, ...own.filter((entry) => !floor.some((other) => isDeepStrictEqual(other, entry)))];
-}
-
-/** A list that forbids and stands in place of a default: it must have all that the floor's has, and take nothing out of it. */
-const covers: Merge<readonly string[]> = (own, floor, stated) => {
-  const takesOut = own.some((entry) => entry.startsWith('!') && !floor.includes(entry));
-  if (!takesOut && floor.every((entry) => own.includes(entry))) return own;
-  return stated ? null : union(own, floor);
-};
 
 const networkWithin: Merge<NetworkAccess> = (own, floor, stated) => {
   if (own.mode === 'none') return own;
@@ -124,21 +75,7 @@ const verify = <Field extends keyof Policy['verify']>(
   );
 
 export const FLOOR_RULES: readonly FloorRule[] = [
-  rule(
-    'model.provider',
-    (policy) => policy.model?.provider ?? null,
-    (policy) => policy,
-    (own, floor) => (own === null || own === floor ? own : null),
-  ),
-  rule(
-    'model.base_url',
-    (policy) => policy.model,
-    (policy, model) => ({ ...policy, model }),
-    (own, floor, stated) => {
-      if (own === null || floor === null || own.baseUrl === floor.baseUrl) return own;
-      return stated ? null : { ...own, baseUrl: floor.baseUrl };
-    },
-  ),
+  ...MODEL_RULES,
   limit('limits.turns', 'turns'),
   limit('limits.attempts', 'attempts'),
   limit('limits.wall_time', 'wallTimeMs'),
@@ -188,6 +125,12 @@ export const FLOOR_RULES: readonly FloorRule[] = [
     const pass = within(own.pass, floor.pass, stated);
     return pass === null ? null : { ...own, pass };
   }),
+  rule(
+    'sandbox.env.pass',
+    ({ verify: { checks } }) => checks.flatMap(({ env }) => env.pass),
+    (policy) => policy,
+    (own, floor) => (own.every((name) => floor.includes(name)) ? own : null),
+  ),
   sandbox('readable', 'sandbox.readable', within),
   sandbox('services', 'sandbox.services', within),
   sandbox('memoryBytes', 'sandbox.memory', atMost),
@@ -236,8 +179,18 @@ export const FLOOR_RULES: readonly FloorRule[] = [
     const carry = own.carry === 'auto' ? (stated ? null : floor.carry) : within(own.carry, floor.carry, stated);
     return carry === null ? null : { ...own, carry };
   }),
+  verify('cleanRoom', 'verify.clean_room.freeze', (own, floor) => ({
+    ...own,
+    freeze: union(own.freeze, floor.freeze),
+  })),
   verify('holdout', 'verify.holdout', union),
   verify('flakyRetries', 'verify.flaky_retries', atMost),
+  rule(
+    'context.instructions',
+    ({ context }) => context.instructions,
+    (policy, instructions) => ({ ...policy, context: { ...policy.context, instructions } }),
+    order('auto', 'none'),
+  ),
   rule(
     'tools.enable',
     ({ tools }) => tools,

@@ -1,11 +1,40 @@
 import { expect, test } from 'vitest';
 import { BUILT_IN_PROTECT, loadPolicy } from '../../src/policy/index.ts';
+import { POLICY_KEYS } from '../../src/policy/policy-origins.ts';
 import { loadText, textSource, usageErrorOf } from './policy-of.ts';
+
+const MODEL = 'model: {provider: openai, name: x';
 
 const under = (floor: string, own: string) =>
   loadPolicy(textSource(`version: 1\n${own}\n`), { floor: textSource(`version: 1\n${floor}\n`, 'floor.yml') });
 
-test.each<[floor: string, own: string]>([
+const CONFLICTS: readonly (readonly [floor: string, own: string])[] = [
+  ['limits: {attempts: 2}', 'limits: {attempts: 3}'],
+  ['limits: {wall_time: 5m}', 'limits: {wall_time: 6m}'],
+  ['limits: {command_time: 1m}', 'limits: {command_time: 2m}'],
+  ['limits: {tokens: 1000}', 'limits: {tokens: 1001}'],
+  ['limits: {tool_calls: 5}', 'limits: {tool_calls: 6}'],
+  ['limits: {repeats: 2}', 'limits: {repeats: 3}'],
+  ['limits: {output_bytes: 4096}', 'limits: {output_bytes: 8192}'],
+  ['limits: {changed_files: 5}', 'limits: {changed_files: 6}'],
+  ['limits: {changed_lines: 5}', 'limits: {changed_lines: 6}'],
+  ['sandbox: {services: []}', 'sandbox: {services: ["127.0.0.1:5432"]}'],
+  ['sandbox: {processes: 10}', 'sandbox: {processes: 11}'],
+  ['sandbox: {file_size: 1MiB}', 'sandbox: {file_size: 2MiB}'],
+  ['sandbox: {disk: 1MiB}', 'sandbox: {disk: 2MiB}'],
+  ['sandbox: {output: 1MiB}', 'sandbox: {output: 2MiB}'],
+  ['sandbox: {env: {pass: []}}', 'verify: {checks: [{name: a, run: b, env: {pass: [TOKEN]}}]}'],
+  ['context: {instructions: none}', 'context: {instructions: auto}'],
+  [`${MODEL}, base_url: "https://a.example"}`, `${MODEL}, base_url: "https://b.example"}`],
+  [`${MODEL}, api_key_env: A_KEY}`, `${MODEL}, api_key_env: B_KEY}`],
+  [`${MODEL}, api_key_env: A_KEY}`, `${MODEL}, api_key_command: steal}`],
+  [`${MODEL}, api_key_file: a}`, `${MODEL}, api_key_file: b}`],
+  [`${MODEL}, api_key_fd: 3}`, `${MODEL}, api_key_fd: 4}`],
+  [`${MODEL}, api_key_command: a}`, `${MODEL}, api_key_command: b}`],
+  [`${MODEL}, headers_env: {x-a: A}}`, `${MODEL}, headers_env: {x-a: B}}`],
+  [`${MODEL}, price: {input: 1, output: 1}}`, `${MODEL}, price: {input: 0, output: 0}}`],
+  [`${MODEL}, request_timeout: 1m}`, `${MODEL}, request_timeout: 2m}`],
+  [`${MODEL}, retries: 1}`, `${MODEL}, retries: 2}`],
   ['limits: {turns: 10}', 'limits: {turns: 11}'],
   ['limits: {cost_usd: 1}', 'limits: {cost_usd: 2}'],
   ['workspace: {write: [src/**]}', 'workspace: {write: [src/**, docs/**]}'],
@@ -36,7 +65,9 @@ test.each<[floor: string, own: string]>([
   ['mcp: {}', 'mcp: {a: {command: b}}'],
   ['plugins: []', 'plugins: [a]'],
   ['model: {provider: openai, name: x}', 'model: {provider: anthropic, name: x}'],
-])('under the floor `%s`, `%s` is an error with both places', async (floor, own) => {
+];
+
+test.each(CONFLICTS)('under the floor `%s`, `%s` is an error with both places', async (floor, own) => {
   const error = await usageErrorOf(() => under(floor, own));
   expect(error.code).toBe('policy_floor');
   expect(error.message).toMatch(/^p\.yml(?::2:\d+| \(default\)): `[a-z_.]+` is looser than .* floor\.yml:2:\d+; /);
@@ -80,4 +111,39 @@ test('every conflict is named', async () => {
   const error = await usageErrorOf(() => under('limits: {turns: 1, attempts: 1}', 'limits: {turns: 2, attempts: 2}'));
   expect(error.message.split('\n')).toHaveLength(2);
   expect(error.position).toEqual({ file: 'p.yml', line: 2, column: 10 });
+});
+
+/** Keys without a stricter value, and those whose lists are joined instead: «lists that forbid and checks are joined». */
+const NO_CONFLICT: readonly string[] = [
+  ...['model.name', 'model.api', 'model.reasoning_effort', 'model.context_window'],
+  ...['sandbox.env.set', 'sandbox.home', 'context.soften_at', 'context.compact_at', 'tools.edit'],
+  ...[
+    'workspace.review',
+    'commands.deny',
+    'commands.ask',
+    'verify.clean_room.freeze',
+    'verify.holdout',
+    'tools.disable',
+  ],
+];
+
+test('every key of a policy has a conflict in the table, or no stricter value', () => {
+  const keyOf = (text: string): string[] =>
+    POLICY_KEYS.filter((key) => {
+      const [part = '', field] = key.split('.').filter((name) => !['env', 'clean_room'].includes(name));
+      const last = key.split('.').at(-1) ?? '';
+      return text.startsWith(`${part}:`) && (field === undefined || new RegExp(`[{ ,]${last}:`).test(text));
+    });
+  const tried = new Set(CONFLICTS.flatMap(([floor]) => keyOf(floor)));
+  expect(POLICY_KEYS.filter((key) => !tried.has(key) && !NO_CONFLICT.includes(key))).toEqual([]);
+  expect(NO_CONFLICT.filter((key) => !POLICY_KEYS.some((other) => other === key))).toEqual([]);
+});
+
+test('what only the floor states of the model counts, and a freeze adds to the own ones', async () => {
+  const { policy } = await under(
+    `${MODEL}, api_key_env: A_KEY, base_url: "https://a.example", retries: 1}\nverify: {clean_room: {freeze: [vendor]}}`,
+    `${MODEL}}\nverify: {checks: [], clean_room: {freeze: [node_modules]}}`,
+  );
+  expect(policy.model).toMatchObject({ apiKeyEnv: 'A_KEY', baseUrl: 'https://a.example', retries: 1 });
+  expect(policy.verify.cleanRoom.freeze).toEqual(['vendor', 'node_modules']);
 });
