@@ -119,9 +119,15 @@ await Promise.all([
     plugins: [entriesBeside],
   }),
 ]);
-// V8 does not know any more who imports for code that was kept: the way in does.
+// V8 does not know any more who imports for code that was kept: the way in does. It is read byte by byte, so that what is no ASCII is
+// written as escapes, which mean the same in texts, templates and patterns.
 const whole = join(root, 'dist/belay.cjs');
-writeFileSync(whole, readFileSync(whole, 'utf8').replace(/(?<![\w$.'"`])import\(/g, '__belayImport('));
+writeFileSync(
+  whole,
+  readFileSync(whole, 'utf8')
+    .replace(/(?<![\w$.'"`])import\(/g, '__belayImport(')
+    .replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+);
 writeFileSync(join(root, 'dist/package.json'), '{ "type": "commonjs" }\n');
 
 // A CommonJS package that is imported on demand has a default export alone in the bundle, whatever Node would give: names taken from it

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -21,6 +21,11 @@ test.each([
   const { code, result } = await runCli(['run', 'go', '--replay', cassette], bench);
   expect({ code, outcome: result?.outcome }).toEqual({ code: 2, outcome: 'usage_error' });
   expect(result?.reason).toContain(`model.jsonl:${place}: ${words}`);
+});
+
+test('the program in one piece, which is read byte by byte, holds nothing but ASCII', () => {
+  const bytes = readFileSync(join(import.meta.dirname, '../../dist/belay.cjs'));
+  expect(bytes.filter((byte) => byte > 0x7f)).toHaveLength(0);
 });
 
 test('a model is reached through the proxy of the environment', async () => {
