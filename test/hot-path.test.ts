@@ -86,8 +86,10 @@ describe('a run', () => {
   }
 
   it('starts one program a turn, the fence, and a fixed number beside', async () => {
-    const [one, six] = [await programs(1), await programs(6)];
-    expect((six.length - one.length) / 5).toBe(1);
-    expect(one.length - 2).toBeLessThanOrEqual(20);
+    const [one, two, seven] = [await programs(1), await programs(2), await programs(7)];
+    expect((seven.length - two.length) / 5).toBe(1);
+    // Two commands announce a third: its fence is set up ahead.
+    expect(two.length - one.length).toBeLessThanOrEqual(2);
+    expect(one.length - 1).toBeLessThanOrEqual(20);
   });
 });

@@ -100,7 +100,7 @@ function createToolPorts({ context, home }: AgentOptions, currentTurn: () => num
       const { network } = policy.sandbox;
       const mounts = await agentMounts();
       const end = await context.sandbox.run(
-        { ...command, env, mounts, home, network, onNetwork: watch.onNetwork },
+        { ...command, env, mounts, home, network, onNetwork: watch.onNetwork, moreFollow: true },
         signal,
       );
       return { ...end, denied: await watch.told() };

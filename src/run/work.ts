@@ -113,6 +113,8 @@ async function runAttempts({
     const { services, missing } = await startAgentServices(context, { touched: loop.tree !== null });
     if (missing !== null) await loop.goOn(`${missing}.`);
     const end = await loop.run(attempt).finally(() => services.stop());
+    // Told of a failure when the sandbox is closed: it holds up nothing before.
+    context.sandbox.rest().catch(() => undefined);
     const over = (conclusion: Conclusion) => ({
       conclusion: conclusion.checks.length > 0 ? conclusion : { ...conclusion, checks: jury.standing(baseline) },
       attempts: attempt - 1,

@@ -67,11 +67,18 @@ function environment({ env, view }: Fence): [string, string][] {
   return Object.entries({ PATH: view.path, ...env, HOME: INNER_HOME, TMPDIR: '/tmp' });
 }
 
+/** In place of a script: it comes on stdin, ended by a NUL. */
+export const AWAITED = 'awaited';
+
 /**
  * The program inside: closes what was inherited, sets the limits, joins stderr to stdout (bubblewrap's own complaints keep a stderr of their own), and gives
  * way to the shell of the script, once `bridge` has opened what leads out. `-p` keeps the command's BASH_ENV and functions out of this step.
  */
-export function innerCommand(script: readonly string[], bounds: Bounds, bridge: readonly string[] = []): string[] {
+export function innerCommand(
+  script: readonly string[] | typeof AWAITED,
+  bounds: Bounds,
+  bridge: readonly string[] = [],
+): string[] {
   const setUp = [
     CLOSE_DESCRIPTORS,
     'ulimit -c 0',
@@ -81,7 +88,12 @@ export function innerCommand(script: readonly string[], bounds: Bounds, bridge: 
     `ulimit -S -d ${dataKibOf(bounds)}`,
     `ulimit -n ${OPEN_FILES} 2>/dev/null`,
     ...(bridge.length === 0 ? [] : [`"\${@:1:${bridge.length}}" || exit 1`, `shift ${bridge.length}`]),
-    'exec -a bash /bin/bash "$@" 2>&1',
+    script === AWAITED
+      ? `${AWAIT_SCRIPT}; exec -a bash /bin/bash -c "$script" < /dev/null 2>&1`
+      : 'exec -a bash /bin/bash "$@" 2>&1',
   ].join('; ');
-  return ['/bin/bash', '-p', '-c', setUp, 'bash', ...bridge, ...script];
+  return ['/bin/bash', '-p', '-c', setUp, 'bash', ...bridge, ...(script === AWAITED ? [] : script)];
 }
+
+/** Shell words that wait for the script; without its NUL, whoever was to send it is gone. */
+export const AWAIT_SCRIPT = "IFS= read -r -d '' script || exit 111";

@@ -9,6 +9,8 @@ import type { CommandEnd } from './sandbox.ts';
 export interface Launch {
   /** Starts it with `outputFd` as its stdout (and stderr); may throw. */
   start(outputFd: number): ChildProcess;
+  /** Lets the command begin, where `start` only sets up what it runs in. */
+  release?(child: ChildProcess): void;
   /** Sends SIGKILL to everything that belongs to it. */
   kill(child: ChildProcess): void;
   /** After the first process has exited: ends what it left behind and resolves when that is gone. */
@@ -26,12 +28,23 @@ export interface ProcessEnd {
   durationMs: number;
 }
 
-interface RunOptions {
+interface AttendOptions {
   launch: Launch;
-  pipes: OutputPipes;
   timeoutMs: number;
   onOutput(chunk: Buffer): Promise<void> | void;
   signal: AbortSignal;
+}
+
+interface RunOptions extends AttendOptions {
+  pipes: OutputPipes;
+}
+
+/** A process that was started and that nobody listens to yet. */
+export interface Begun {
+  child: ChildProcess;
+  exited: Promise<Exit>;
+  /** The reader's end of its output, the holder's to close. */
+  outputFd: number;
 }
 
 /** The port's 2 s, with room for the event loop. */
@@ -42,8 +55,40 @@ const QUIET_ROUND_MS = 50;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export async function runProcess(options: RunOptions): Promise<ProcessEnd> {
-  const { launch, signal } = options;
   const startedAt = performance.now();
+  const notStarted = (cause: ProcessEnd['cause'], detail: string): ProcessEnd => {
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { cause, detail, exitCode: null, signal: null, durationMs };
+  };
+  if (options.signal.aborted) return notStarted('cancelled', CANCELLED);
+  let begun: Begun;
+  try {
+    begun = await beginProcess(options.launch, options.pipes);
+  } catch (error) {
+    return notStarted('not_started', error instanceof Error ? error.message : String(error));
+  }
+  return attendProcess(begun, options, startedAt);
+}
+
+export async function beginProcess(launch: Pick<Launch, 'start'>, pipes: OutputPipes): Promise<Begun> {
+  const pipe = await pipes.take();
+  try {
+    const child = launch.start(pipe.writeFd);
+    return { child, exited: exitOf(child), outputFd: pipe.readFd };
+  } catch (error) {
+    closeSync(pipe.readFd);
+    throw error;
+  } finally {
+    closeSync(pipe.writeFd);
+  }
+}
+
+/** From the start of a process, or from its release, to its end and that of all that belongs to it. */
+export async function attendProcess(
+  { child, exited, outputFd }: Begun,
+  { launch, signal, timeoutMs, onOutput }: AttendOptions,
+  startedAt = performance.now(),
+): Promise<ProcessEnd> {
   let cause: ProcessEnd['cause'] = 'exited';
   let detail: string | null = null;
   const end = (exitCode: number | null, endSignal: NodeJS.Signals | null): ProcessEnd => ({
@@ -53,58 +98,39 @@ export async function runProcess(options: RunOptions): Promise<ProcessEnd> {
     signal: endSignal,
     durationMs: Math.round(performance.now() - startedAt),
   });
-  const notStarted = (why: ProcessEnd['cause'], sentence: string): ProcessEnd => {
-    cause = why;
-    detail = sentence;
-    return end(null, null);
-  };
-
-  if (signal.aborted) return notStarted('cancelled', CANCELLED);
-  let child: ChildProcess | undefined;
-  let output: Output;
   let markKilled = (): void => undefined;
   const killed = new Promise<void>((resolve) => {
     markKilled = resolve;
   });
   const stop = (why: ProcessEnd['cause'], sentence: string): void => {
-    if (cause !== 'exited' || child === undefined) return;
+    if (cause !== 'exited') return;
     cause = why;
     detail = sentence;
     launch.kill(child);
     markKilled();
   };
-  try {
-    const pipe = await options.pipes.take();
-    output = readOutput(pipe.readFd, options.onOutput, (error) =>
-      stop('cancelled', `What reads the command's output failed: ${error.message}.`),
-    );
-    try {
-      child = launch.start(pipe.writeFd);
-    } catch (error) {
-      output.close();
-      throw error;
-    } finally {
-      closeSync(pipe.writeFd);
-    }
-  } catch (error) {
-    return notStarted('not_started', error instanceof Error ? error.message : String(error));
-  }
-
-  const exited = exitOf(child);
+  const output = readOutput(outputFd, onOutput, (error) =>
+    stop('cancelled', `What reads the command's output failed: ${error.message}.`),
+  );
   const timer = setTimeout(
-    () => stop('timed_out', `It ran longer than its time of ${options.timeoutMs} ms.`),
-    Math.min(Math.max(0, options.timeoutMs), MAX_TIMER_MS),
+    () => stop('timed_out', `It ran longer than its time of ${timeoutMs} ms.`),
+    Math.min(Math.max(0, timeoutMs), MAX_TIMER_MS),
   );
   const onAbort = (): void => stop('cancelled', CANCELLED);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
+  else launch.release?.(child);
   const unwatch = launch.watch?.(child, (sentence) => stop('killed', sentence));
   try {
     // Without a way out, a process that the kernel cannot end (a hanging file system) would hold the whole run.
     const overdue = killed.then(() => delay(END_GRACE_MS, null, { ref: false }));
     const exit = await Promise.race([exited, overdue]);
     clearTimeout(timer);
-    if (exit !== null && 'error' in exit) return notStarted('not_started', exit.error.message);
+    if (exit !== null && 'error' in exit) {
+      cause = 'not_started';
+      detail = exit.error.message;
+      return end(null, null);
+    }
     await Promise.race([launch.settle(child), overdue, delay(END_GRACE_MS, null, { ref: false })]);
     await Promise.race([output.drained(), overdue]);
     if (exit === null) detail = `${detail ?? ''} It has not ended yet: the kernel holds it.`;
@@ -119,7 +145,7 @@ export async function runProcess(options: RunOptions): Promise<ProcessEnd> {
 
 const CANCELLED = 'The run was cancelled.';
 
-type Exit = { code: number | null; signal: NodeJS.Signals | null } | { error: Error };
+export type Exit = { code: number | null; signal: NodeJS.Signals | null } | { error: Error };
 
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
@@ -134,7 +160,7 @@ interface Output {
   close(): void;
 }
 
-function readOutput(fd: number, onOutput: RunOptions['onOutput'], onFailure: (error: Error) => void): Output {
+function readOutput(fd: number, onOutput: AttendOptions['onOutput'], onFailure: (error: Error) => void): Output {
   const socket = new Socket({ fd, readable: true, writable: false });
   let failed = false;
   let pending: Promise<void> | null = null;

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../errors.ts';
-import { childrenOf, stateOf } from './process-tree.ts';
+import { childrenOf, isRunning, stateOf } from './process-tree.ts';
 
 /** Bubblewrap's longest system calls are mounts: milliseconds. */
 const STOP_TRIES = 500;
@@ -22,6 +22,11 @@ export async function endFence(child: ChildProcess): Promise<void> {
 
 function isAlive(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
+}
+
+/** Also where its end was not told yet. */
+export function hasEnded(child: ChildProcess): boolean {
+  return !isAlive(child) || child.pid === undefined || !isRunning(child.pid);
 }
 
 function kill(pid: number): void {

@@ -55,6 +55,7 @@ export function createLandlockSandbox(setup: LandlockSetup, status: SandboxStatu
       last = end;
       return end;
     },
+    rest: () => Promise.resolve(),
     async close() {
       closing.abort();
       await last;

@@ -29,6 +29,8 @@ export interface SandboxedCommand {
   onNetwork?(decision: NetworkDecision): void;
   /** While it runs, what it listens on is reachable from the loopback of commands that start after. */
   serves?: boolean;
+  /** Others like it, but for the script, may follow: after two of them what the next one needs may be set up ahead. */
+  moreFollow?: boolean;
   timeoutMs: number;
   /** stdout and stderr in the order they came. Called synchronously; the sandbox stops reading while the promise is pending. */
   onOutput(chunk: Buffer): Promise<void> | void;
@@ -63,6 +65,8 @@ export interface SandboxStatus {
 export interface Sandbox {
   readonly status: SandboxStatus;
   run(command: SandboxedCommand, signal: AbortSignal): Promise<CommandEnd>;
+  /** No command that `moreFollow` held for follows for now: what was set up ahead is ended. */
+  rest(): Promise<void>;
   /** Ends what is left (bridges, services, scratch). */
   close(): Promise<void>;
 }

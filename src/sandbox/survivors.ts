@@ -14,6 +14,8 @@ export interface CommandTrace {
   id: string;
   /** By `performance.now()`. */
   startedAtMs: number;
+  /** Where its first process was set up before the command began: the id that was given last until then. */
+  lastIdBefore?: number | undefined;
 }
 
 /** Until nothing that the command started runs; what the kernel does not let go of in time is left. */
@@ -42,11 +44,11 @@ const YOUNG_MS = 250;
 const MOST_IDS = 64;
 
 /** Ids among which the command's are. The kernel gives them in order, so that a short command's are few, known without reading all of /proc. */
-function processesSince({ group, startedAtMs }: CommandTrace): number[] {
+function processesSince({ group, startedAtMs, lastIdBefore = group }: CommandTrace): number[] {
   const last = lastProcess();
-  const isFew = last !== null && last >= group && last - group < MOST_IDS;
+  const isFew = last !== null && last >= lastIdBefore && last - lastIdBefore < MOST_IDS;
   if (group === 0 || !isFew || performance.now() - startedAtMs > YOUNG_MS) return allProcesses();
-  return Array.from({ length: last - group + 1 }, (_, index) => group + index);
+  return [group, ...Array.from({ length: last - lastIdBefore }, (_, index) => lastIdBefore + 1 + index)];
 }
 
 function kill(pid: number, signal: NodeJS.Signals | 0 = 'SIGKILL'): boolean {

@@ -1,14 +1,19 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync } from 'node:fs';
 import os from 'node:os';
 import { type Bounds, CLOSE_DESCRIPTORS, exitDetail, fileKibOf } from './bounds.ts';
 import { watchBounds } from './bounds-watch.ts';
-import { runProcess } from './command-process.ts';
+import { AWAIT_SCRIPT } from './bubblewrap-args.ts';
+import { attendProcess, type Begun, beginProcess, type Launch } from './command-process.ts';
+import { overlookEarlyEnd } from './early-end.ts';
+import { hasEnded } from './end-fence.ts';
 import { createOutputPipes, type OutputPipes } from './output-pipes.ts';
+import { lastProcess } from './process-tree.ts';
 import type { CommandEnd, Sandbox, SandboxedCommand, SandboxStatus } from './sandbox.ts';
 import { createScratch, type Scratch } from './scratch.ts';
-import { endSurvivors, killSurvivors, SURVIVOR_MARK } from './survivors.ts';
+import { type Ahead, createStandby, type Standby } from './standby.ts';
+import { type CommandTrace, endSurvivors, killSurvivors, SURVIVOR_MARK } from './survivors.ts';
 
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 
@@ -32,6 +37,7 @@ export function createUnsafeSandbox({ status, env, bounds, fence }: UnsafeSetup)
   const { PATH: searchPath } = env;
   let scratch: Scratch | null = null;
   let pipes: OutputPipes | null = null;
+  const standby = createStandby<Shell>();
   return {
     status,
     run(command, signal) {
@@ -44,14 +50,17 @@ export function createUnsafeSandbox({ status, env, bounds, fence }: UnsafeSetup)
         pipes,
         scratch,
         fence,
+        standby,
       });
       running.add(end);
       void end.finally(() => running.delete(end));
       return end;
     },
+    rest: () => standby.close(),
     async close() {
       closing.abort();
       await Promise.all(running);
+      await standby.close();
       scratch?.remove();
     },
   };
@@ -64,50 +73,41 @@ interface Run {
   pipes: OutputPipes;
   scratch: Scratch;
   fence: UnsafeSetup['fence'];
+  standby: Standby<Shell>;
 }
 
-async function runUnfenced(
-  command: SandboxedCommand,
-  { signal, path, bounds, pipes, scratch, fence }: Run,
-): Promise<CommandEnd> {
+/** The shell of a command, started. */
+interface Shell extends Ahead {
+  begun: Begun;
+  launch: Launch;
+  /** Hands over the script that it waits for, if it does. */
+  release(script: string): void;
+}
+
+async function runUnfenced(command: SandboxedCommand, run: Run): Promise<CommandEnd> {
+  const { signal, bounds, scratch, fence } = run;
   const moved = command.mounts.find(({ from, to, access }) => access !== 'hidden' && from !== to);
   if (moved !== undefined) return failed(`Without a sandbox, ${moved.from} cannot be shown at ${moved.to}.`);
   if (!existsSync(command.workdir)) return failed(`${command.workdir} does not exist.`);
   const folders = [...command.mounts.filter(({ access }) => access === 'write').map(({ from }) => from), command.home];
   let printedBytes = 0;
-  const id = randomUUID();
   const isLong = Buffer.byteLength(command.script) > MAX_ARGUMENT_BYTES;
+  const isPlain = command.moreFollow === true && fence === undefined && !isLong && process.platform === 'linux';
   try {
-    const temporary = fence === undefined ? os.tmpdir() : scratch.folder(`tmp-${id}`);
-    const prefix = fence?.(command, temporary) ?? [];
-    const script = isLong ? [scratch.file(`script-${id}`, command.script)] : ['-c', command.script];
-    const shell = ['-p', '-c', limits(bounds), 'bash', ...script];
-    const startedAtMs = performance.now();
-    const end = await runProcess({
+    const key = keyOf(command);
+    const ready = isPlain ? await run.standby.take(key) : null;
+    if (ready === null && signal.aborted) return { ...failed('The run was cancelled.'), reason: 'cancelled' };
+    const script = isLong ? [scratch.file(`script-${randomUUID()}`, command.script)] : ['-c', command.script];
+    const shell = ready ?? (await openShell(command, run, script));
+    const attended = attendProcess(shell.begun, {
       launch: {
-        start: (outputFd) =>
-          spawn(prefix[0] ?? 'bash', [...prefix.slice(1), ...(prefix.length > 0 ? ['/bin/bash'] : []), ...shell], {
-            cwd: command.workdir,
-            detached: true,
-            env: {
-              ...(path === undefined ? {} : { PATH: path }),
-              ...command.env,
-              HOME: command.home,
-              TMPDIR: temporary,
-              [SURVIVOR_MARK]: id,
-            },
-            stdio: ['ignore', outputFd, outputFd],
-          }),
-        kill: (child) => {
-          if (child.pid !== undefined) killSurvivors({ group: child.pid, id, startedAtMs });
-        },
-        settle: (child) => endSurvivors({ group: child.pid ?? 0, id, startedAtMs }),
+        ...shell.launch,
+        release: () => shell.release(command.script),
         watch: ({ pid }, end) =>
           pid === undefined || process.platform !== 'linux'
             ? () => undefined
             : watchBounds(pid, { bounds, folders, printed: () => printedBytes, boundsMemory: false }, end),
       },
-      pipes,
       timeoutMs: command.timeoutMs,
       onOutput: (chunk) => {
         printedBytes += chunk.length;
@@ -115,6 +115,9 @@ async function runUnfenced(
       },
       signal,
     });
+    // While this one runs: starting a process holds up belay for 3 ms, which it has now.
+    if (isPlain && !signal.aborted) run.standby.prepare(key, () => openShell(command, run, null));
+    const end = await attended;
     const { cause, durationMs, detail } = end;
     if (cause === 'not_started') return failed(`The command could not be started: ${detail ?? 'unknown'}.`);
     if (cause !== 'exited') return { reason: cause, exitCode: null, durationMs, detail };
@@ -125,8 +128,74 @@ async function runUnfenced(
   }
 }
 
-function limits({ fileSizeBytes }: Bounds): string {
-  return `${CLOSE_DESCRIPTORS}; ulimit -c 0; ulimit -f ${fileKibOf(fileSizeBytes)} 2>/dev/null; exec bash "$@"`;
+/** Equal for two commands that the same shell would do for. */
+function keyOf({ workdir, env, home }: SandboxedCommand): string {
+  const { dev, ino } = lstatSync(workdir);
+  return JSON.stringify([workdir, dev, ino, env, home]);
+}
+
+/** `script`: arguments of the command's shell; null: it waits for its script on stdin. */
+async function openShell(
+  command: SandboxedCommand,
+  { path, bounds, pipes, scratch, fence }: Run,
+  script: readonly string[] | null,
+): Promise<Shell> {
+  const id = randomUUID();
+  const temporary = fence === undefined ? os.tmpdir() : scratch.folder(`tmp-${id}`);
+  const prefix = fence?.(command, temporary) ?? [];
+  const shell = ['-p', '-c', limits(bounds, script === null), 'bash', ...(script ?? [])];
+  const trace: CommandTrace = { group: 0, id, startedAtMs: performance.now() };
+  const launch: Launch = {
+    start(outputFd) {
+      const child = spawn(
+        prefix[0] ?? 'bash',
+        [...prefix.slice(1), ...(prefix.length > 0 ? ['/bin/bash'] : []), ...shell],
+        {
+          cwd: command.workdir,
+          detached: true,
+          env: {
+            ...(path === undefined ? {} : { PATH: path }),
+            ...command.env,
+            HOME: command.home,
+            TMPDIR: temporary,
+            [SURVIVOR_MARK]: id,
+          },
+          stdio: [script === null ? 'pipe' : 'ignore', outputFd, outputFd],
+        },
+      );
+      if (child.stdin !== null) overlookEarlyEnd(child.stdin);
+      trace.group = child.pid ?? 0;
+      return child;
+    },
+    kill: () => {
+      if (trace.group !== 0) killSurvivors(trace);
+    },
+    settle: () => endSurvivors(trace),
+  };
+  const begun = await beginProcess(launch, pipes);
+  const { child, exited } = begun;
+  return {
+    begun,
+    launch,
+    release(awaited) {
+      if (child.stdin === null) return;
+      trace.startedAtMs = performance.now();
+      trace.lastIdBefore = lastProcess() ?? undefined;
+      child.stdin.end(`${awaited}\0`);
+    },
+    hasEnded: () => hasEnded(child),
+    async end() {
+      closeSync(begun.outputFd);
+      child.stdin?.destroy();
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+function limits({ fileSizeBytes }: Bounds, waits: boolean): string {
+  const setUp = `${CLOSE_DESCRIPTORS}; ulimit -c 0; ulimit -f ${fileKibOf(fileSizeBytes)} 2>/dev/null`;
+  return waits ? `${setUp}; ${AWAIT_SCRIPT}; exec bash -c "$script" < /dev/null` : `${setUp}; exec bash "$@"`;
 }
 
 function failed(detail: string): CommandEnd {

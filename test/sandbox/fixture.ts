@@ -127,6 +127,7 @@ export interface RunChanges {
   workdir?: string;
   network?: NetworkAccess;
   serves?: boolean;
+  moreFollow?: boolean;
   signal?: AbortSignal;
   onOutput?(chunk: Buffer): Promise<void> | void;
 }
@@ -149,6 +150,7 @@ export async function runIn(
       network: changes.network ?? { mode: 'none' },
       onNetwork: (decision) => network.push(decision),
       serves: changes.serves ?? false,
+      moreFollow: changes.moreFollow ?? false,
       timeoutMs: changes.timeoutMs ?? 30_000,
       onOutput: changes.onOutput ?? ((chunk) => void chunks.push(chunk)),
     },

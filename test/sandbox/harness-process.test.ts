@@ -39,6 +39,25 @@ describe.skipIf(!IS_LINUX)("what belay's own process has to do with its commands
     expect(processesWith(mark)).toEqual([]);
   });
 
+  it('ends with it what was set up ahead', async () => {
+    const mark = sleepMark();
+    const harness = spawn(process.execPath, PROGRAM, {
+      env: { ...process.env, TMPDIR: folders.outside },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    // A script that is too long for it leaves what the two before have called for.
+    const scripts = { first: 'true', second: 'true', third: `: ${'x'.repeat(200_000)}\nsleep ${mark}` };
+    const all = { ...JSON.parse(orders('workspace-write', '')), scripts, env: { MARK: mark }, moreFollow: true };
+    harness.stdin.end(JSON.stringify(all));
+    // Two of bubblewrap for each fence, and the program of the one that runs.
+    while (processesWith(mark).length < 5) await delay(20);
+    harness.kill('SIGKILL');
+    await once(harness, 'exit');
+    const deadline = Date.now() + 5_000;
+    while (processesWith(mark).length > 0 && Date.now() < deadline) await delay(20);
+    expect(processesWith(mark)).toEqual([]);
+  });
+
   it.each(['workspace-write', 'off'] as const)('keeps to itself what was left open for it (mode %s)', (mode) => {
     const kept = folders.write(path.join(folders.outside, 'kept'), 'kept\n');
     // Node closes the low ones of what it inherits; runners and shells use high ones.

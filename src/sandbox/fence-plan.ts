@@ -1,0 +1,69 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { bubblewrapArgs } from './bubblewrap-args.ts';
+import type { BubblewrapSetup } from './bubblewrap-setup.ts';
+import type { CommandBridge } from './egress/bridges.ts';
+import { type CommandLaunch, launchCommand } from './launch-command.ts';
+import { type MountStep, planMounts } from './mount-plan.ts';
+import type { Mount, SandboxedCommand } from './sandbox.ts';
+import type { StageSource } from './stage-launcher.ts';
+
+/** How bubblewrap is to be started for a command. */
+export interface FencePlan {
+  /** Equal for two plans exactly where the same fence comes of both: by the arguments, and by what lies at each path of them now. */
+  key: string;
+  /** Arguments of bubblewrap, without the program that runs inside. */
+  args: readonly string[];
+  /** Host folders that can be written. */
+  writable: readonly string[];
+  launch(cgroupFiles: readonly string[]): CommandLaunch;
+}
+
+export interface FenceParts {
+  setup: BubblewrapSetup;
+  command: SandboxedCommand;
+  bridge: CommandBridge | null;
+  /** Steps of the sandbox's own. */
+  steps: readonly MountStep[];
+  adopt: ((folder: string, home: string) => void) | null;
+}
+
+export function planFence({ setup, command, bridge, steps, adopt }: FenceParts): FencePlan | { refusal: string } {
+  const plan = planMounts(setup.readOnly ? command.mounts.map(withoutWriting) : command.mounts);
+  if (plan.kind === 'refused') return { refusal: plan.reason };
+  const home = realpathSync(command.home);
+  const sources: StageSource[] = [
+    { path: home, access: 'write' },
+    { path: setup.scratch.dir, access: 'read' },
+    ...setup.view.extras.map(({ from }) => ({ path: from, access: 'read' as const })),
+    ...plan.steps.flatMap((step) => (step.kind === 'hidden' ? [] : [{ path: step.from, access: step.kind }])),
+  ];
+  const writable = sources.filter(({ access }) => access === 'write').map(({ path }) => path);
+  if (adopt !== null) for (const folder of writable) adopt(folder, home);
+  const launch = (cgroupFiles: readonly string[]): CommandLaunch =>
+    launchCommand({ user: setup.user, bwrap: setup.bwrap, sources, cgroupFiles });
+  const bare = launch([]);
+  const args = bubblewrapArgs({
+    view: setup.view,
+    steps: [...plan.steps, ...(bridge?.steps ?? []), ...steps],
+    home,
+    emptyFile: setup.scratch.emptyFile,
+    overlays: { ...setup.overlays, ...bridge?.overlays },
+    masked: setup.masked,
+    env: { ...command.env, ...bridge?.env },
+    workdir: command.workdir,
+    bounds: setup.bounds,
+    locate: bare.locate,
+  });
+  const shown = [...sources.map(({ path }) => path), ...command.mounts.map(({ from }) => from)];
+  return { key: JSON.stringify([bare.args, args, shown.map(identityOf)]), args, writable, launch };
+}
+
+/** `sandbox.mode: read-only` holds for every command, whatever its mounts say; HOME and /tmp stay writable. */
+function withoutWriting(mount: Mount): Mount {
+  return mount.access === 'write' ? { ...mount, access: 'read' } : mount;
+}
+
+function identityOf(path: string): string {
+  const { dev, ino } = lstatSync(path);
+  return `${dev}:${ino}`;
+}

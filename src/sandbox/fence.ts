@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BubblewrapSetup } from './bubblewrap-setup.ts';
+import { type BubblewrapWords, createWords } from './bubblewrap-words.ts';
+import { type Cgroup, createCgroup } from './cgroup.ts';
+import { type Begun, beginProcess, type Launch } from './command-process.ts';
+import { overlookEarlyEnd } from './early-end.ts';
+import { endFence, hasEnded } from './end-fence.ts';
+import type { FencePlan } from './fence-plan.ts';
+import { isRunning } from './process-tree.ts';
+import type { Ahead } from './standby.ts';
+
+/** A fence that was started. */
+export interface Fence extends Ahead {
+  words: BubblewrapWords;
+  cgroup: Cgroup | null;
+  begun: Begun;
+  launch: Launch;
+}
+
+/** `program`: what runs inside, with its arguments. `waits`: it takes its script from stdin. */
+export async function openFence(
+  setup: BubblewrapSetup,
+  plan: FencePlan,
+  { program, waits }: { program: readonly string[]; waits: boolean },
+): Promise<Fence> {
+  const words = createWords();
+  const cgroup = setup.cgroups === null ? null : createCgroup(setup.cgroups, setup.bounds);
+  const { file, args, fds } = plan.launch(cgroup?.procsFiles ?? []);
+  const launch: Launch = {
+    start(outputFd) {
+      const filterFd = openSync(setup.filterFile, 'r');
+      try {
+        // bubblewrap's first process keeps the environment it was started with in /proc/1/environ, readable inside.
+        const env = { PATH: '/usr/bin:/bin' };
+        const child = spawn(file, [...args, ...plan.args, '--', ...program], {
+          env,
+          cwd: '/',
+          stdio: [waits ? 'pipe' : 'ignore', outputFd, 'pipe', filterFd, 'pipe', ...fds],
+        });
+        words.listen(child);
+        if (child.stdin !== null) overlookEarlyEnd(child.stdin);
+        return child;
+      } finally {
+        closeSync(filterFd);
+      }
+    },
+    kill: (child) => void endFence(child),
+    async settle() {
+      await words.ended;
+      const pid = words.firstPid();
+      while (pid !== null && isRunning(pid)) await delay(1);
+    },
+  };
+  const begun = await beginProcess(launch, setup.pipes).catch(async (error: unknown) => {
+    await cgroup?.remove();
+    throw error;
+  });
+  const { child, exited } = begun;
+  return {
+    words,
+    cgroup,
+    begun,
+    launch,
+    hasEnded: () => hasEnded(child),
+    async end() {
+      closeSync(begun.outputFd);
+      // Whatever a signal may miss ends by itself: nobody will send it a script.
+      child.stdin?.destroy();
+      await endFence(child);
+      await exited;
+      await launch.settle(child);
+      await cgroup?.remove();
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { readFileSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.ts';
+import {
+  createFolders,
+  type Folders,
+  IS_LINUX,
+  mountOf,
+  openIn,
+  processesWith,
+  type RunChanges,
+  runIn,
+  sleepMark,
+} from './fixture.ts';
+
+const KINDS = [
+  { kind: 'the fence', mode: 'workspace-write', require: 'bubblewrap' },
+  { kind: 'the shell', mode: 'off', require: 'any' },
+] as const;
+
+describe.skipIf(!IS_LINUX).each(KINDS)('$kind of a command that follows two like it', ({ mode, require }) => {
+  let folders: Folders;
+  let sandbox: Sandbox;
+  let mark: string;
+  beforeEach(async () => {
+    folders = createFolders();
+    sandbox = await openIn(folders, { policy: { mode, require } });
+    mark = sleepMark();
+  });
+  afterEach(async () => {
+    await sandbox.close();
+    folders.remove();
+  });
+  const run = async (script: string, changes: RunChanges = {}): Promise<string> => {
+    const end = await runIn(sandbox, folders, script, { env: { MARK: mark }, moreFollow: true, ...changes });
+    return end.reason === 'exited' ? `${end.output}${end.exitCode}` : end.reason;
+  };
+  /** Processes that wait, told from others by the environment that they were started with. */
+  const waiting = () => processesWith(mark).concat(shellsWith(mark));
+  const shellsWith = (value: string): number[] =>
+    processesWith('bash').filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`MARK=${value}\0`);
+      } catch (error) {
+        if (error instanceof Error && 'code' in error) return false;
+        throw error;
+      }
+    });
+  const untilOneWaits = () => vi.waitFor(() => expect(waiting()).not.toEqual([]), { timeout: 10_000 });
+
+  it('is there before the command is, and gives it what it gave the others', async () => {
+    const script = [
+      'echo "$0 $# $- $SHLVL $BASH_EXECUTION_STRING"; pwd; ulimit -a; cat; ls /proc/self/fd; stat -Lc %F /dev/fd/0',
+      'env | grep -v BELAY_COMMAND_ID | sort; echo err >&2; ls -la; exit 3',
+    ].join('\n');
+    const first = await run(script);
+    expect(first).toContain('err\n');
+    expect(waiting()).toEqual([]);
+    expect(await run(script)).toBe(first);
+    await untilOneWaits();
+    expect(await run(script)).toBe(first);
+    expect(await run("printf '%s\\n' 'ü \"x\"' $'a\\tb'; kill -TERM $$")).toBe('ü "x"\na\tb\n143');
+  });
+
+  it('is not taken by a command with another environment, folder or script of any length', async () => {
+    folders.write('sub/file', 'in sub\n');
+    expect([await run('echo 1'), await run('echo 2')]).toEqual(['1\n0', '2\n0']);
+    await untilOneWaits();
+    expect(await run('echo $MARK', { env: { MARK: 'other' } })).toBe('other\n0');
+    await vi.waitFor(() => expect(waiting()).toEqual([]));
+    expect(await run('cat file', { workdir: path.join(folders.ws, 'sub') })).toBe('in sub\n0');
+    for (let turn = 0; turn < 3; turn++) expect(await run(`: ${'x'.repeat(200_000)}\necho long`)).toBe('long\n0');
+    for (let turn = 0; turn < 3; turn++) expect(await run(`: ${'x'.repeat(100_000)}\necho long`)).toBe('long\n0');
+  });
+
+  it('is ended when no more follow, and with the sandbox', async () => {
+    await run('echo 1');
+    await run('echo 2');
+    await untilOneWaits();
+    await sandbox.rest();
+    expect(waiting()).toEqual([]);
+    await run('echo 1');
+    await run('echo 2');
+    await untilOneWaits();
+    const closed = sandbox;
+    sandbox = await openIn(folders, { policy: { mode, require } });
+    await closed.close();
+    expect(waiting()).toEqual([]);
+  });
+
+  it('is another one where the first was ended from outside', async () => {
+    await run('echo 1');
+    await run('echo 2');
+    await untilOneWaits();
+    const before = waiting();
+    for (const pid of before) process.kill(pid, 'SIGKILL');
+    await vi.waitFor(() => expect(waiting().filter((pid) => before.includes(pid))).toEqual([]));
+    expect(await run('echo 3')).toBe('3\n0');
+  });
+
+  it('leaves nothing behind, and is ended by its time and by the end of the run as any other', async () => {
+    const sleeper = sleepMark();
+    await run('echo 1');
+    await run('echo 2');
+    await untilOneWaits();
+    expect(await run(`(setsid nohup sleep ${sleeper} > /dev/null 2>&1 &); echo 3`)).toBe('3\n0');
+    expect(processesWith(sleeper)).toEqual([]);
+    await untilOneWaits();
+    expect(await run(`setsid sleep ${sleeper} & sleep ${sleeper}`, { timeoutMs: 300 })).toBe('timed_out');
+    expect(processesWith(sleeper)).toEqual([]);
+    await untilOneWaits();
+    const controller = new AbortController();
+    const cancelled = run(`sleep ${sleeper}`, { signal: controller.signal });
+    await vi.waitFor(() => expect(processesWith(sleeper)).not.toEqual([]), { timeout: 10_000 });
+    controller.abort();
+    expect(await cancelled).toBe('cancelled');
+    expect(await run('echo never', { signal: controller.signal })).toBe('cancelled');
+    expect([processesWith(sleeper), waiting()]).toEqual([[], []]);
+  });
+});
+
+describe.skipIf(!IS_LINUX)('a fence that was set up ahead', () => {
+  it('is not used where another file lies at a path that it covers', async () => {
+    const folders = createFolders();
+    const sandbox = await openIn(folders, { policy: { require: 'bubblewrap' } });
+    const secret = folders.write('.env', 'old secret\n');
+    const mounts = [mountOf(folders.ws, 'write'), mountOf(secret, 'hidden')];
+    const run = async () => (await runIn(sandbox, folders, 'cat .env', { mounts, moreFollow: true })).output;
+    const denied = 'cat: .env: Permission denied\n';
+    expect([await run(), await run(), await run()]).toEqual([denied, denied, denied]);
+    renameSync(folders.write('next', 'new secret\n'), secret);
+    expect(await run()).toBe(denied);
+    await sandbox.close();
+    folders.remove();
+  });
+});
