@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { compile } from './compile.mjs';
+import { digestSources } from './source-digest.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -78,7 +79,7 @@ const shared = {
   external: ['@vscode/ripgrep'],
   logLevel: 'warning',
 };
-const define = { BELAY_VERSION: JSON.stringify(version) };
+const define = { BELAY_VERSION: JSON.stringify(version), BELAY_SOURCES: JSON.stringify(digestSources(root)) };
 const plugins = [englishOnly, lightProviders, helpOnDemand];
 await Promise.all([
   build({

@@ -35,6 +35,8 @@ const bodies = {
     ...envelope,
     type: z.literal('run.started'),
     belay_version: z.string(),
+    /** Of all that the program was built from (docs/reports.md); absent where it runs from its sources. */
+    belay_sources_sha256: Sha256.exactOptional(),
     goal: z.strictObject({ text: z.string(), sha256: Sha256 }).nullable(),
     policy: z.strictObject({ source: z.string(), sha256: Sha256, floor_sha256: Sha256.optional() }).nullable(),
     model: z.strictObject({ provider: z.string(), name: z.string() }).nullable(),

@@ -112,6 +112,7 @@ export function htmlFacts({ start, result, log }: ReportView): Html {
     ['run', result?.run_id ?? start?.run_id],
     ['thread', result?.thread_id ?? start?.thread_id],
     ['belay', start?.belay_version],
+    ['belay sources sha256', start?.belay_sources_sha256],
     ['policy', policy?.source],
     ['policy sha256', policy?.sha256],
     ['policy floor sha256', policy?.floor_sha256],

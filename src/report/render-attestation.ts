@@ -36,7 +36,12 @@ function subjectsOf({ changes }: Result) {
 function predicateOf({ start, log }: ReportView, result: Result) {
   const { changes } = result;
   return {
-    belay: { version: start?.belay_version ?? null },
+    belay: {
+      version: start?.belay_version ?? null,
+      ...(start?.belay_sources_sha256 === undefined
+        ? {}
+        : { sources: { digest: { sha256: start.belay_sources_sha256 } } }),
+    },
     verdict: {
       outcome: result.outcome,
       verified: result.verified,

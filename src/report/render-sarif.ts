@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Log, Run } from 'sarif';
 import { oneLine } from '../events/index.ts';
 import { explainOutcome, plainText } from './explain-outcome.ts';
 import type { ReportView } from './report-view.ts';
@@ -59,7 +60,7 @@ interface Finding {
 export function renderSarif(view: ReportView): string {
   const { start, result, log } = view;
   const findings = findingsOf(view).slice(0, MAX_RESULTS);
-  const run = {
+  const run: Run = {
     tool: {
       driver: {
         name: 'belay',
@@ -89,7 +90,8 @@ export function renderSarif(view: ReportView): string {
     columnKind: 'utf16CodeUnits',
     results: withFingerprints(findings),
   };
-  return `${JSON.stringify({ $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] }, null, 2)}\n`;
+  const whole: Log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
+  return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
 function findingsOf(view: ReportView): Finding[] {
@@ -131,7 +133,7 @@ function areas({ result }: ReportView): Finding[] {
   return [...review, ...tests];
 }
 
-function withFingerprints(findings: readonly Finding[]) {
+function withFingerprints(findings: readonly Finding[]): NonNullable<Run['results']> {
   const seen = new Map<string, number>();
   return findings.map(({ rule, text, path }) => {
     const print = createHash('sha256')
@@ -148,7 +150,8 @@ function withFingerprints(findings: readonly Finding[]) {
       locations: [
         { physicalLocation: { artifactLocation: { uri: uriOf(path ?? 'belay.yml') }, region: { startLine: 1 } } },
       ],
-      partialFingerprints: { 'belay/v1': `${print}:${nth}` },
+      // GitHub tells alerts apart by the second name alone; without it, by the line, which they share.
+      partialFingerprints: { 'belay/v1': `${print}:${nth}`, primaryLocationLineHash: `${print.slice(0, 16)}:${nth}` },
     };
   });
 }

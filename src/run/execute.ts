@@ -6,6 +6,7 @@ import type { RunRequest, RunSinks } from './request.ts';
 import { foldResult, NO_CHANGES, type ResultFacts } from './result.ts';
 import { createSession, type Session } from './session.ts';
 import { type Settled, settle } from './settle.ts';
+import { buildFacts } from './source-digest.ts';
 import { idle, type Worked } from './worked.ts';
 import { writeOutput } from './write-output.ts';
 
@@ -121,6 +122,7 @@ export async function refuseRun(
   await session.emit({
     type: 'run.started',
     belay_version: options.version,
+    ...buildFacts(),
     goal: null,
     policy: null,
     model: null,

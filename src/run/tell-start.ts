@@ -5,6 +5,7 @@ import type { LoadedInstructions } from './instructions.ts';
 import type { RunRequest } from './request.ts';
 import { policyFacts, sha256 } from './result.ts';
 import type { Session } from './session.ts';
+import { buildFacts } from './source-digest.ts';
 
 export function nameOf(model: Model | null): { provider: string; name: string } | null {
   return model === null ? null : { provider: model.provider, name: model.name };
@@ -32,6 +33,7 @@ export async function tellStart(facts: StartFacts): Promise<void> {
   await session.emit({
     type: 'run.started',
     belay_version: request.version,
+    ...buildFacts(),
     goal: { text: request.goal, sha256: sha256(request.goal) },
     policy: policyFacts(request.policy),
     model: request.kind === 'verify' ? null : nameOf(model),
