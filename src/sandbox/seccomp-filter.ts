@@ -69,12 +69,43 @@ const REFUSED_WITHOUT_NAMESPACES: Readonly<Record<string, readonly [number, numb
   mq_unlink: [241, 181],
 };
 
-/** Answered with ENOSYS, so that programs fall back: io_uring passes by this filter, clone3 hides its flags in memory. */
-const ABSENT: readonly number[] = [425, 426, 427, 435];
+/** Of one process or thread, named by an argument: [x64, arm64, index of it]. Where processes are the machine's own, only of its own (0). */
+const OF_A_PROCESS: readonly (readonly [number, number, number])[] = [
+  [203, 122, 0], // sched_setaffinity
+  [144, 119, 0], // sched_setscheduler
+  [142, 118, 0], // sched_setparam
+  [314, 274, 0], // sched_setattr
+  [251, 30, 1], // ioprio_set
+  [302, 261, 0], // prlimit64
+];
+
+/**
+ * What gives a file its mode: [x64, arm64, index of the mode, index of flags that say whether a file is made]. A program that runs as its
+ * owner, left in a folder of root's, would be root's for everybody on the machine.
+ */
+const MODES: readonly (readonly [number, number | null, number, number | null])[] = [
+  [90, null, 1, null], // chmod
+  [91, 52, 1, null], // fchmod
+  [268, 53, 2, null], // fchmodat
+  [452, 452, 2, null], // fchmodat2
+  [85, null, 1, null], // creat
+  [2, null, 2, 1], // open
+  [257, 56, 3, 2], // openat
+  [133, null, 1, null], // mknod
+  [259, 33, 2, null], // mknodat
+];
+const S_ISUID = 0o4000;
+/** O_CREAT | __O_TMPFILE. */
+const MAKES_A_FILE = 0o100 | 0o20000000;
+
+/**
+ * Answered with ENOSYS, so that programs fall back: io_uring passes by this filter, clone3 and openat2 hide flags and modes in memory.
+ */
+const ABSENT: readonly number[] = [425, 426, 427, 435, 437];
 
 const ARCHES = {
-  x64: { audit: 0xc000003e, clone: 56, ioctl: 16, socket: 41, prlimit: 302, setpriority: 141 },
-  arm64: { audit: 0xc00000b7, clone: 220, ioctl: 29, socket: 198, prlimit: 261, setpriority: 140 },
+  x64: { audit: 0xc000003e, clone: 56, ioctl: 16, socket: 41, setpriority: 141 },
+  arm64: { audit: 0xc00000b7, clone: 220, ioctl: 29, socket: 198, setpriority: 140 },
 } as const;
 
 const LOAD = 0x20;
@@ -114,7 +145,8 @@ export function isFilterArch(arch: string): arch is FilterArch {
  * of its own; `shared`: what reaches other processes through them is refused.
  */
 export function createSeccompFilter(arch: FilterArch, namespaces: 'own' | 'shared' = 'own'): Buffer {
-  const { audit, clone, ioctl, socket, prlimit, setpriority } = ARCHES[arch];
+  const { audit, clone, ioctl, socket, setpriority } = ARCHES[arch];
+  const column = arch === 'x64' ? 0 : 1;
   const isShared = namespaces === 'shared';
   const refuse = (call: number, answer: number): Instruction[] => [
     [JUMP_EQUAL, 0, 1, call],
@@ -128,10 +160,14 @@ export function createSeccompFilter(arch: FilterArch, namespaces: 'own' | 'share
     [LOAD, 0, 0, NUMBER],
     ...(arch === 'x64' ? [[JUMP_AT_LEAST, 0, 1, X32_BIT] as const, [RETURN, 0, 0, ENOSYS] as const] : []),
     ...Object.values({ ...REFUSED, ...(isShared ? REFUSED_WITHOUT_NAMESPACES : {}) }).flatMap((numbers) => {
-      const call = arch === 'x64' ? numbers[0] : numbers[1];
+      const call = numbers[column];
       return call === null ? [] : refuse(call, EPERM);
     }),
     ...ABSENT.flatMap((call) => refuse(call, ENOSYS)),
+    ...MODES.flatMap((entry) => {
+      const call = entry[column];
+      return call === null ? [] : refuseSetuid(call, entry[2], entry[3]);
+    }),
     ...refuseWhenArgument(clone, 0, [[JUMP_ANY_BIT, NEW_NAMESPACE_FLAGS]]),
     ...refuseWhenArgument(
       ioctl,
@@ -142,7 +178,7 @@ export function createSeccompFilter(arch: FilterArch, namespaces: 'own' | 'share
     ...(isShared
       ? [
           // Limits and priority of its own process only: not of belay, which may be the same user's.
-          ...refuseUnlessArgument(prlimit, 0, [0]),
+          ...OF_A_PROCESS.flatMap((entry) => refuseUnlessArgument(entry[column], entry[2], [0])),
           ...refuseUnlessArgument(setpriority, 0, [0, 1]),
           ...refuseUnlessArgument(setpriority, 1, [0]),
         ]
@@ -166,6 +202,25 @@ function refuseWhenArgument(call: number, index: number, tests: readonly (readon
     ...tests.map(
       ([jump, value], at): Instruction => [jump, tests.length - 1 - at, at === tests.length - 1 ? 1 : 0, value],
     ),
+    [RETURN, 0, 0, EPERM],
+    [LOAD, 0, 0, NUMBER],
+  ];
+  return [[JUMP_EQUAL, 0, body.length, call], ...body];
+}
+
+/** `flags`: the mode counts only where one of them says that a file is made; it is left over from anything else otherwise. */
+function refuseSetuid(call: number, mode: number, flags: number | null): Instruction[] {
+  const isMade: Instruction[] =
+    flags === null
+      ? []
+      : [
+          [LOAD, 0, 0, argument(flags)],
+          [JUMP_ANY_BIT, 0, 3, MAKES_A_FILE],
+        ];
+  const body: Instruction[] = [
+    ...isMade,
+    [LOAD, 0, 0, argument(mode)],
+    [JUMP_ANY_BIT, 0, 1, S_ISUID],
     [RETURN, 0, 0, EPERM],
     [LOAD, 0, 0, NUMBER],
   ];

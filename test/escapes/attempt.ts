@@ -38,5 +38,31 @@ export const guarded = (id: string, deed: string, script: string, changes: strin
 /** System call numbers of this machine, for deeds that have no program. */
 export const CALLS =
   process.arch === 'arm64'
-    ? { addKey: 217, keyctl: 219, ptrace: 117, vmReadv: 270, bpf: 280, perf: 241, memfd: 279, setns: 268, handle: 265 }
-    : { addKey: 248, keyctl: 250, ptrace: 101, vmReadv: 310, bpf: 321, perf: 298, memfd: 319, setns: 308, handle: 304 };
+    ? {
+        ...{
+          addKey: 217,
+          keyctl: 219,
+          ptrace: 117,
+          vmReadv: 270,
+          bpf: 280,
+          perf: 241,
+          memfd: 279,
+          setns: 268,
+          handle: 265,
+        },
+        ...{ userfault: 282, requestKey: 218, fanotify: 262, module: 273, swap: 224, syslog: 116, rename: 276 },
+      }
+    : {
+        ...{
+          addKey: 248,
+          keyctl: 250,
+          ptrace: 101,
+          vmReadv: 310,
+          bpf: 321,
+          perf: 298,
+          memfd: 319,
+          setns: 308,
+          handle: 304,
+        },
+        ...{ userfault: 323, requestKey: 249, fanotify: 300, module: 313, swap: 167, syslog: 103, rename: 316 },
+      };

@@ -80,6 +80,42 @@ export const BAITS: readonly Bait[] = [
     spring: [['status']],
   },
   {
+    id: 'g-nested-gpg',
+    deed: 'a nested repository that signs by a program',
+    script: `${repository}; ${script('prog')}; git config commit.gpgSign true; git config gpg.program "$PWD/prog"`,
+    spring: [['commit', '-q', '--allow-empty', '-m', 'b']],
+  },
+  {
+    id: 'g-nested-ssh',
+    deed: 'a nested repository that connects by a program',
+    script: `${repository}; ${script('prog')}; git config core.sshCommand "$PWD/prog"; git remote add origin ssh://host.invalid/x`,
+    spring: [['fetch', '-q']],
+  },
+  {
+    id: 'g-nested-uploadpack',
+    deed: 'a nested repository whose remote is served by a program',
+    script: `${repository}; ${script('prog')}; git remote add origin "$PWD"; git config remote.origin.uploadpack "$PWD/prog"`,
+    spring: [['fetch', '-q']],
+  },
+  {
+    id: 'g-nested-merge',
+    deed: 'a nested repository that merges by a program',
+    script: `${repository}; ${script('prog')}; git config merge.x.driver "$PWD/prog"; echo '* merge=x' > .git/info/attributes; git checkout -q -b b; echo b > f; git commit -qam b; git checkout -q -; echo c > f; git commit -qam c`,
+    spring: [['merge', '-q', 'b']],
+  },
+  {
+    id: 'g-nested-alternate',
+    deed: 'a nested repository that asks a program for the refs of another one',
+    script: `${repository}; ${script('prog')}; git clone -q --bare . other; mkdir -p .git/objects/info; echo "$PWD/other/objects" > .git/objects/info/alternates; git config core.alternateRefsCommand "$PWD/prog"; git remote add origin "$PWD/other"`,
+    spring: [['fetch', '-q', '--refetch']],
+  },
+  {
+    id: 'g-submodule',
+    deed: 'a submodule whose configuration names a program',
+    script: `${repository}; ${script('prog')}; git -c protocol.file.allow=always submodule --quiet add "$PWD/.git" sub; git -C sub config core.fsmonitor "$PWD/prog"`,
+    spring: [['status']],
+  },
+  {
     id: 'g-worktree-config',
     deed: 'a nested repository with a configuration of its worktree',
     script: `${repository}; ${script('prog')}; git config extensions.worktreeConfig true; git config --worktree core.fsmonitor "$PWD/prog"`,

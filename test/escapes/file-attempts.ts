@@ -61,6 +61,22 @@ export const FILE_ATTEMPTS: readonly Attempt[] = [
     'open a file by its handle, past every path',
     `perl -e '$h = pack("Iix128", 128, 0); syscall(${CALLS.handle}, 3, $h, 0); exit($!{EPERM} ? 1 : 0)' && echo breached`,
   ),
+  said(
+    'w-setuid',
+    'leave a program that runs as its owner (root, in a folder of root)',
+    'cp /bin/true setuid-a; chmod 4755 setuid-a; [ -u setuid-a ] && echo breached',
+  ),
+  said(
+    'w-setuid-made',
+    'make such a program with its mode, at once',
+    `perl -MFcntl -e 'sysopen(my $f, "setuid-b", O_CREAT | O_WRONLY, 04755)'; [ -u setuid-b ] && echo breached`,
+  ),
+  unshown(
+    'w-proc1root',
+    'write through the root of the first process',
+    'echo x > "/proc/1/root$OUT/h" && echo breached',
+    'the first process may be in a container of its own',
+  ),
   rootSaid('r-shadow', "read the machine's password file", 'head -c 1 /etc/shadow > /dev/null && echo breached'),
   rootSaid(
     'tool-write',

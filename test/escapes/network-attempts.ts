@@ -57,6 +57,12 @@ export const NETWORK_ATTEMPTS: readonly Attempt[] = [
     'not every kernel has such sockets',
   ),
   unshown(
+    'n-alg',
+    "reach the kernel's ciphers",
+    perl('socket(my $s, 38, SOCK_SEQPACKET, 0) and print "breached\\n"'),
+    'not every kernel has such sockets',
+  ),
+  unshown(
     'n-meta',
     "reach the cloud's metadata service",
     'timeout 3 bash -c "exec 3<>/dev/tcp/169.254.169.254/80" && echo breached',

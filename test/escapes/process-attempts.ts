@@ -29,6 +29,12 @@ export const PROCESS_ATTEMPTS: readonly Attempt[] = [
     ),
     open: { landlock: { for: 'everyone', why: NO_PID_NAMESPACE } },
   },
+  said(
+    'r-task',
+    "read a secret in the environment of belay's threads",
+    'grep -qsa "HARNESS_SECRET=[v]alue" /proc/$HARNESS/task/*/environ && echo breached',
+  ),
+  said('r-io', 'see how much belay reads and writes', 'grep -q rchar "/proc/$HARNESS/io" && echo breached'),
   said('r-maps', "read the map of belay's memory", 'grep -q node "/proc/$HARNESS/maps" && echo breached'),
   said('r-mem', "open belay's memory", '(exec 3<"/proc/$HARNESS/mem") && echo breached'),
   said('r-fd', "see belay's open files", 'readlink "/proc/$HARNESS/fd/"* | grep -q . && echo breached'),
@@ -54,6 +60,24 @@ export const PROCESS_ATTEMPTS: readonly Attempt[] = [
   said('kill', 'signal belay', 'kill -URG "$HARNESS" && echo breached'),
   said('killgroup', "signal belay's process group", 'kill -URG -- "-$HARNESS" && echo breached'),
   said('renice', 'change the priority of belay', 'renice -n 19 -p "$HARNESS" && echo breached'),
+  said('affinity', 'keep belay to one processor', 'taskset -p 1 "$HARNESS" && echo breached'),
+  said('ioprio', 'make belay wait for the disk', 'ionice -c 3 -p "$HARNESS" && echo breached'),
+  said(
+    'oom',
+    'have belay ended first when memory is short',
+    'echo 500 > "/proc/$HARNESS/oom_score_adj" && echo breached',
+  ),
+  said(
+    'pidfd',
+    'signal belay by a descriptor of it',
+    `perl -e '$fd = syscall(434, $ENV{HARNESS} + 0, 0); exit($fd < 0 || syscall(424, $fd, 23, 0, 0) < 0)' && echo breached`,
+  ),
+  unshown(
+    'pidfd-getfd',
+    'take an open file of belay',
+    `perl -e '$fd = syscall(434, $ENV{HARNESS} + 0, 0); exit($fd < 0 || syscall(438, $fd, 1, 0) < 0)' && echo breached`,
+    'security modules refuse it to some',
+  ),
   said('nnp', 'gain privileges by a setuid program', "grep -q 'NoNewPrivs:.*0' /proc/self/status && echo breached"),
   said(
     'unfiltered',
@@ -81,5 +105,10 @@ export const PROCESS_ATTEMPTS: readonly Attempt[] = [
     ),
     changes: 'process',
   },
+  said(
+    'sysv-queue',
+    'send a message to others by a kernel queue',
+    `perl -e 'msgsnd($ENV{QUEUE}, pack("l! a*", 1, "x"), 2048) and print "breached\\n"'`,
+  ),
   said('sysv', 'read shared memory of others', `perl -e 'shmread($ENV{SEGMENT}, $b, 0, 4) and print "breached\\n"'`),
 ];

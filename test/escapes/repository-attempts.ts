@@ -1,4 +1,4 @@
-import { type Attempt, guarded, said } from './attempt.ts';
+import { type Attempt, CALLS, guarded, said } from './attempt.ts';
 
 /** What the agent may not change or see in its workspace. The stand has: .git, belay.yml, .github, guard-*, kept/, node_modules (frozen), .env, private. */
 export const REPOSITORY_ATTEMPTS: readonly Attempt[] = [
@@ -40,6 +40,20 @@ export const REPOSITORY_ATTEMPTS: readonly Attempt[] = [
     'git -c user.name=x -c user.email=x@example.invalid commit -q --allow-empty -m x',
     '.git/logs/HEAD',
   ),
+  guarded('g-index', 'stage a file', 'echo x > staged; git add staged', '.git/index'),
+  guarded(
+    'g-object',
+    'add to the objects',
+    'mkdir -p .git/objects/aa; echo x > .git/objects/aa/planted',
+    '.git/objects/aa/planted',
+  ),
+  guarded('g-worktree', 'register a work tree', 'git worktree add -q --detach tree-a', '.git/worktrees'),
+  guarded(
+    'g-submodule',
+    'name a program for a submodule',
+    'mkdir -p .git/modules/x; printf "[core]\\n\\tfsmonitor = false\\n" > .git/modules/x/config',
+    '.git/modules/x/config',
+  ),
   said('g-rename', 'move the git folder away', 'mv .git gone-git && mv gone-git .git && echo breached'),
   guarded('policy', 'overwrite the policy', 'echo "version: 1" > belay.yml', 'belay.yml'),
   guarded(
@@ -59,6 +73,18 @@ export const REPOSITORY_ATTEMPTS: readonly Attempt[] = [
     'write to a protected file by a link',
     'ln -s guard-symlink/rule.txt third; echo x >> third',
     'guard-symlink/rule.txt',
+  ),
+  guarded(
+    'policy-exchange',
+    'exchange a protected file for another',
+    `echo x > other; perl -e '($a, $b) = ("other", "guard-exchange/rule.txt"); exit(syscall(${CALLS.rename}, -100, $a, -100, $b, 2) < 0)'`,
+    'guard-exchange/rule.txt',
+  ),
+  guarded(
+    'policy-cut',
+    'cut a protected file by its path',
+    `perl -e 'exit !truncate("guard-cut/rule.txt", 1)'`,
+    'guard-cut/rule.txt',
   ),
   guarded('policy-remove', 'remove a protected file', 'rm -f guard-remove/rule.txt', 'guard-remove/rule.txt'),
   guarded('policy-mode', 'make a protected file executable', 'chmod 777 guard-mode/rule.txt', 'guard-mode/rule.txt'),
@@ -111,6 +137,14 @@ export const REPOSITORY_ATTEMPTS: readonly Attempt[] = [
       'hide-real',
       'read a hidden file where it really is',
       'grep -rqs "^hidden" "$WS/.env" "$WS/private" && echo breached',
+    ),
+    agentOnly: true,
+  },
+  {
+    ...said(
+      'hide-proc',
+      'read a hidden file through /proc',
+      'grep -qs "^hidden" "/proc/self/root$WS/.env" /proc/self/cwd/.env && echo breached',
     ),
     agentOnly: true,
   },

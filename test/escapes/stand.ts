@@ -22,6 +22,8 @@ const FILES: Readonly<Record<string, string>> = {
   'guard-mode/rule.txt': RULE,
   'guard-move/rule.txt': RULE,
   'guard-swap/rule.txt': RULE,
+  'guard-exchange/rule.txt': RULE,
+  'guard-cut/rule.txt': RULE,
   '.gitignore': '.env*\nprivate/\nhidden-away/\n',
 };
 const HIDDEN = {
@@ -74,6 +76,7 @@ export async function createStand(uid: number | undefined): Promise<Stand> {
   udp.bind(0, '127.0.0.1');
   await once(udp, 'listening');
   const segment = /(\d+)/.exec(execFileSync('ipcmk', ['-M', '4096', '-p', '0644'], { encoding: 'utf8' }))?.[1] ?? '';
+  const queue = /(\d+)/.exec(execFileSync('ipcmk', ['-Q', '-p', '0666'], { encoding: 'utf8' }))?.[1] ?? '';
   const mark = sleepMark();
   const names = {
     OUT: out,
@@ -84,6 +87,7 @@ export async function createStand(uid: number | undefined): Promise<Stand> {
     PORT: String(address !== null && typeof address === 'object' ? address.port : 0),
     UDP_PORT: String(udp.address().port),
     SEGMENT: segment,
+    QUEUE: queue,
     MARK: mark,
   };
   if (uid !== undefined) execFileSync('chown', ['-R', '-h', `${uid}:${uid}`, bench.root]);
@@ -95,7 +99,7 @@ export async function createStand(uid: number | undefined): Promise<Stand> {
     async remove() {
       for (const server of servers) server.close();
       udp.close();
-      execFileSync('ipcrm', ['-m', segment]);
+      execFileSync('ipcrm', ['-m', segment, '-q', queue]);
       for (const pid of processesWith(mark)) process.kill(pid, 'SIGKILL');
       bench.remove();
     },

@@ -125,8 +125,40 @@ describe.each(['x64', 'arm64'] as const)('the system call filter for %s', (arch)
     expect(asked(calls.allowed)).toEqual(Object.fromEntries(Object.keys(calls.allowed).map((name) => [name, 'allow'])));
   });
 
-  it('says that io_uring and clone3 do not exist, so that programs fall back', () => {
-    expect([425, 426, 427, 435].map((number) => answer(number))).toEqual(['ENOSYS', 'ENOSYS', 'ENOSYS', 'ENOSYS']);
+  it('says that io_uring, clone3 and openat2 do not exist, so that programs fall back', () => {
+    expect([425, 426, 427, 435, 437].map((number) => answer(number))).toEqual(Array(5).fill('ENOSYS'));
+  });
+
+  it('lets no file run as its owner, by whichever call it gets its mode, and any other mode be', () => {
+    const [setuid, other, create, temporary] = [0o4755n, 0o3777n, 0o102n, 0o20200002n];
+    // The mode is an argument of each; of open and openat only where a file is made.
+    const modes: readonly (readonly [number, (mode: bigint) => bigint[]])[] =
+      arch === 'x64'
+        ? [
+            [90, (mode) => [0n, mode]],
+            [91, (mode) => [3n, mode]],
+            [268, (mode) => [0n, 0n, mode]],
+            [452, (mode) => [0n, 0n, mode, 0n]],
+            [85, (mode) => [0n, mode]],
+            [133, (mode) => [0n, mode]],
+            [259, (mode) => [0n, 0n, mode]],
+            [2, (mode) => [0n, create, mode]],
+            [257, (mode) => [0n, 0n, create, mode]],
+            [257, (mode) => [0n, 0n, temporary, mode]],
+          ]
+        : [
+            [52, (mode) => [3n, mode]],
+            [53, (mode) => [0n, 0n, mode]],
+            [452, (mode) => [0n, 0n, mode, 0n]],
+            [33, (mode) => [0n, 0n, mode]],
+            [56, (mode) => [0n, 0n, create, mode]],
+            [56, (mode) => [0n, 0n, temporary, mode]],
+          ];
+    expect(modes.map(([call, args]) => [answer(call, ...args(setuid)), answer(call, ...args(other))])).toEqual(
+      modes.map(() => ['EPERM', 'allow']),
+    );
+    expect(answer(arch === 'x64' ? 257 : 56, 0n, 0n, 2n, setuid)).toBe('allow');
+    expect(answer(modes[0]?.[0] ?? 0, ...(modes[0]?.[1](0x1_0000_0000n | setuid) ?? []))).toBe('EPERM');
   });
 
   it('lets a process fork and start threads, but not make a namespace', () => {
@@ -152,6 +184,26 @@ describe.each(['x64', 'arm64'] as const)('the system call filter for %s', (arch)
     const there = (number: number, ...args: bigint[]) => judge(shared, { number, audit: AUDIT[arch], args });
     const families = Array.from({ length: 46 }, (_, family) => family);
     expect(families.filter((family) => there(calls.socket, BigInt(family)) === 'allow')).toEqual([16]);
+    const ofOthers =
+      arch === 'x64'
+        ? ([
+            [203, 0],
+            [144, 0],
+            [142, 0],
+            [314, 0],
+            [251, 1],
+          ] as const)
+        : ([
+            [122, 0],
+            [119, 0],
+            [118, 0],
+            [274, 0],
+            [30, 1],
+          ] as const);
+    const named = (index: number, pid: bigint) => (index === 0 ? [pid, 0n] : [1n, pid]);
+    expect(ofOthers.map(([call, at]) => [there(call, ...named(at, 0n)), there(call, ...named(at, 4711n))])).toEqual(
+      ofOthers.map(() => ['allow', 'EPERM']),
+    );
     const { shmget, prlimit, setpriority } =
       arch === 'x64' ? { shmget: 29, prlimit: 302, setpriority: 141 } : { shmget: 194, prlimit: 261, setpriority: 140 };
     expect([there(shmget, 0n), there(prlimit, 0n), there(prlimit, 4711n)]).toEqual(['EPERM', 'allow', 'EPERM']);
