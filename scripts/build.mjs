@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { compile } from './compile.mjs';
+import { renderLicenses } from './licenses.mjs';
 import { digestSources } from './source-digest.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -81,7 +82,7 @@ const shared = {
 };
 const define = { BELAY_VERSION: JSON.stringify(version), BELAY_SOURCES: JSON.stringify(digestSources(root)) };
 const plugins = [englishOnly, lightProviders, helpOnDemand];
-await Promise.all([
+const [{ metafile }] = await Promise.all([
   build({
     ...shared,
     entryPoints: {
@@ -91,6 +92,7 @@ await Promise.all([
       index: 'src/index.ts',
     },
     outdir: 'dist',
+    metafile: true,
     outExtension: { '.js': '.mjs' },
     splitting: true,
     format: 'esm',
@@ -120,7 +122,7 @@ await Promise.all([
     plugins: [entriesBeside],
   }),
 ]);
-// V8 does not know any more who imports for code that was kept: the way in does. It is read byte by byte, so that what is no ASCII is
+// The way in imports for it: see open-compiled.ts. It is read byte by byte, so that what is no ASCII is
 // written as escapes, which mean the same in texts, templates and patterns.
 const whole = join(root, 'dist/belay.cjs');
 writeFileSync(
@@ -129,6 +131,7 @@ writeFileSync(
     .replace(/(?<![\w$.'"`])import\(/g, '__belayImport(')
     .replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
 );
+writeFileSync(join(root, 'dist/LICENSES.txt'), renderLicenses(root, Object.keys(metafile.inputs)));
 writeFileSync(join(root, 'dist/package.json'), '{ "type": "commonjs" }\n');
 
 // A CommonJS package that is imported on demand has a default export alone in the bundle, whatever Node would give: names taken from it
@@ -156,4 +159,5 @@ if (!process.argv.includes('--no-types')) {
     cwd: root,
     stdio: 'inherit',
   });
+  writeFileSync(join(root, 'dist/types/package.json'), '{ "type": "module" }\n');
 }

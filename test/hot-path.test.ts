@@ -30,7 +30,6 @@ describe('what a run reads before its first request', () => {
       'node:fs',
       'node:module',
       'node:path',
-      'node:v8',
       'node:vm',
     ]);
   });

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 import type * as Entries from './entries.ts';
 
@@ -10,10 +9,6 @@ import type * as Entries from './entries.ts';
  * none for this very V8; the same program then comes from modules. `made` is for the build, which keeps the code of what it ran.
  */
 export function openCompiled(folder: string, made?: (script: Script) => void): typeof Entries | null {
-  const { v8 } = process.versions;
-  // The young generation of Node 20 grows to 48 MB of garbage; kept small, a run of 200 turns takes a third less memory and no more time.
-  // Only where this was measured: an unknown flag is a line on stderr. V8 takes its code again only with the same flags.
-  if (v8.startsWith('11.')) setFlagsFromString('--semi-space-growth-factor=1');
   const path = join(folder, 'belay.cjs');
   const code = codeFile(folder);
   if (made === undefined && !existsSync(code)) return null;
@@ -22,7 +17,10 @@ export function openCompiled(folder: string, made?: (script: Script) => void): t
     ...(made === undefined ? { cachedData: readFileSync(code) } : {}),
   });
   const module: { exports: Partial<typeof Entries> } = { exports: {} };
-  script.runInThisContext()(module, createRequire(path), path, (name: string) => import(name));
+  const require = createRequire(path);
+  // V8 does not know any more who imports, for code that was kept. Node's own modules need no loader of modules (10 ms).
+  const load = async (name: string): Promise<unknown> => (name.startsWith('node:') ? require(name) : import(name));
+  script.runInThisContext()(module, require, path, load);
   made?.(script);
   const { main, runJob } = module.exports;
   return main === undefined || runJob === undefined ? null : { main, runJob };
