@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import type { Event, Item } from '../events/index.ts';
+import { addUsage, type Event, type Item, NO_USAGE, type Usage } from '../events/index.ts';
 import { type CassetteAnswer, renderInput } from './cassette.ts';
 
 type Call = NonNullable<CassetteAnswer['tool_calls']>[number];
@@ -12,6 +12,7 @@ interface OpenTurn {
   reasoning: Map<string, string>;
   /** By call id (item id where there is none), in the order of the calls. */
   calls: Map<string, Call>;
+  usage: Usage;
 }
 
 /** Statuses of a replayed failure that no repeat can mend. */
@@ -25,22 +26,35 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 /**
  * The answers of a recorded run, rebuilt from its events: a turn is an answer, its agent items that name a `tool` are the calls.
  * Provider state is not there; a summary is the one that came into use. A turn that broke off is an answer if something of it is
- * known. Throws `UsageError` when the stream had to cut an input: it cannot be replayed.
+ * known. One that a resumed run went on with, or asked for again, is one answer. Throws `UsageError` when the stream had to cut an input: it cannot be replayed.
  */
 export async function cassetteFromEvents(events: Iterable<Event> | AsyncIterable<Event>): Promise<CassetteAnswer[]> {
   const answers: CassetteAnswer[] = [];
   let open: OpenTurn | null = null;
+  /** Turns that are answers; a resumed run may tell the last one again. */
+  const closed: { turn: OpenTurn; at: number }[] = [];
+  const close = (turn: OpenTurn, answer: readonly CassetteAnswer[]) => {
+    if (answer.length > 0) closed.push({ turn, at: answers.length });
+    answers.push(...answer);
+  };
   for await (const event of events) {
     switch (event.type) {
       case 'turn.started':
-        if (open !== null) answers.push(...brokenOff(open));
-        open = {
+        if (open !== null) close(open, brokenOff(open));
+        open = null;
+        if (closed.at(-1)?.turn.turn === event.turn) {
+          const again = closed.pop();
+          answers.length = again?.at ?? 0;
+          if (event.request_sha256 === undefined) open = again?.turn ?? null;
+        }
+        open ??= {
           turn: event.turn,
           sha256: event.request_sha256,
           purpose: event.purpose,
           texts: new Map(),
           reasoning: new Map(),
           calls: new Map(),
+          usage: NO_USAGE,
         };
         break;
       case 'item.started':
@@ -51,12 +65,14 @@ export async function cassetteFromEvents(events: Iterable<Event> | AsyncIterable
         break;
       case 'turn.completed': {
         if (open === null) break;
-        const { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens } = event.usage;
-        answers.push({
+        open.usage = addUsage(open.usage, event.usage);
+        const { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens } = open.usage;
+        const answer = {
           ...renderTurn(open),
           ...(event.finish === undefined ? {} : { finish: event.finish }),
           usage: { input_tokens, cached_input_tokens, output_tokens, reasoning_tokens },
-        });
+        };
+        close(open, [answer]);
         open = null;
         break;
       }
@@ -71,16 +87,16 @@ export async function cassetteFromEvents(events: Iterable<Event> | AsyncIterable
       }
       case 'context.compacted': {
         // The turn of a summary is over; what was said in it is told only here.
-        const last = answers.at(-1);
-        if (last?.purpose !== undefined && event.summary_by === 'model' && event.summary !== undefined)
-          last.text = event.summary;
+        const answer = answers.at(-1);
+        if (answer?.purpose !== undefined && event.summary_by === 'model' && event.summary !== undefined)
+          answer.text = event.summary;
         break;
       }
       default:
         break;
     }
   }
-  if (open !== null) answers.push(...brokenOff(open));
+  if (open !== null) close(open, brokenOff(open));
   return answers;
 }
 

@@ -34,21 +34,33 @@ function isSame(a: Step, b: Step): boolean {
 
 function listSteps(events: Iterable<Event>): Step[] {
   const steps: Step[] = [];
-  /** Where each turn begins: one that a killed run left is asked again under its number. */
-  const starts = new Map<number, number>();
+  /** Where each turn and each round of checks begins: what a killed run left is told again by the one that goes on. */
+  const starts = new Map<string, number>();
+  const beginAgain = (what: string) => {
+    const before = starts.get(what);
+    if (before !== undefined) steps.length = Math.min(steps.length, before);
+    starts.set(what, steps.length);
+  };
+  let runs = 0;
   let outcome: Step | null = null;
   for (const event of events) {
     switch (event.type) {
-      case 'turn.started': {
-        const before = starts.get(event.turn);
-        if (before !== undefined) steps.length = before;
-        starts.set(event.turn, steps.length);
+      case 'run.started':
+        runs += 1;
+        break;
+      case 'turn.started':
+        // Without a request, the rest of an answer is told: what was told of it before stands.
+        if (event.request_sha256 === undefined && starts.has(`turn ${event.turn}`)) break;
+        beginAgain(`turn ${event.turn}`);
         if (event.request_sha256 !== undefined)
           steps.push({ kind: 'request', turn: event.turn, sha256: event.request_sha256 });
         break;
-      }
+      case 'verification.started':
+        beginAgain(`round ${event.attempt} ${event.clean_room}`);
+        break;
       case 'item.completed':
-        steps.push(...stepOf(event));
+        // A replay has one run, and one baseline.
+        if (runs <= 1 || event.phase !== 'baseline') steps.push(...stepOf(event));
         break;
       case 'run.completed':
         outcome = { kind: 'outcome', outcome: event.result.outcome, reason: event.result.reason };

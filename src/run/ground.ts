@@ -26,8 +26,10 @@ export async function layGround(prepared: Prepared): Promise<Ground | Conclusion
   const needsBase = policy.setup.length > 0 || policy.verify.checks.length > 0;
   if (needsBase && earlier !== null) {
     await earlier.putAway();
-    // What an earlier run's agent did to them must reach neither setup, with its secrets, nor the checks.
-    await context.carry.putBack({ aside: join(context.thread.dir, 'replaced') });
+    // What an earlier run's agent did to ignored files must reach neither setup, with its secrets, nor the checks.
+    const aside = join(context.thread.dir, 'replaced', context.runId);
+    await workspace.removeUnrecorded({ aside });
+    await context.carry.putBack({ aside });
   }
   if (policy.setup.length > 0) {
     const { setupTaken, onSetupDone } = context.request;

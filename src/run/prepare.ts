@@ -148,6 +148,7 @@ export async function prepare(
   const elapsedMs = () => (past?.elapsedMs ?? 0) + session.elapsedMs();
   prepared.context = {
     request,
+    runId: session.runId,
     policy: mounts.policy,
     emit: session.emit,
     noteProblem: session.noteProblem,

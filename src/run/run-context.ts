@@ -14,6 +14,7 @@ import type { RunRequest } from './request.ts';
 /** What every step of a prepared run shares. */
 export interface RunContext {
   request: RunRequest;
+  runId: string;
   policy: Policy;
   emit: Emit;
   /** Tells of an output that could not be written. */

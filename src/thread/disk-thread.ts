@@ -4,6 +4,7 @@ import type { Event, Redactor } from '../events/index.ts';
 import { openJournal } from './journal.ts';
 import { type ChainEnd, createNoteWriter } from './note-log.ts';
 import { openOutputStore } from './output-store.ts';
+import { createStoreSync } from './sync-store.ts';
 import type { Thread } from './thread.ts';
 import type { ThreadNote } from './thread-note.ts';
 
@@ -57,8 +58,13 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
   let foldersSynced: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
 
+  const syncStore = createStoreSync(dir);
+  const syncFirst = async () => {
+    if (durable) await Promise.all([options.syncFolders(), syncStore()]);
+  };
+
   async function sync(): Promise<void> {
-    foldersSynced ??= durable ? options.syncFolders() : Promise.resolve();
+    foldersSynced ??= syncFirst();
     await Promise.all([events.flush(), notes.flush(), foldersSynced]);
   }
 
@@ -77,7 +83,10 @@ export async function openDiskThread(options: DiskThreadOptions): Promise<Thread
     dir,
     async appendNote(note) {
       const written = appendNote(note);
-      if (PERMITTING.has(note.kind)) await Promise.all([written, sync()]);
+      if (PERMITTING.has(note.kind)) {
+        const putsAway = durable && note.kind === 'work_stashed';
+        await Promise.all([written, sync(), ...(putsAway ? [syncStore()] : [])]);
+      }
       return written;
     },
     openOutput: outputs.openOutput,

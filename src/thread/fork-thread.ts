@@ -10,6 +10,7 @@ import { linkFiles } from './link-files.ts';
 import { findChainEnd, readNoteFile, readNoteLines } from './note-log.ts';
 import type { StoredThread } from './open-thread.ts';
 import { createThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
+import { STORE_FOLDER } from './sync-store.ts';
 import type { Thread } from './thread.ts';
 import { type ThreadMeta, writeMeta } from './thread-meta.ts';
 
@@ -73,7 +74,6 @@ function trustOf({ asked, asked_elsewhere }: ThreadMeta): Pick<ThreadMeta, 'aske
   };
 }
 
-const STORE_FOLDER = 'store.git';
 /** The index is made anew, and a run may be writing what is temporary. */
 const TRANSIENT = /^(scratch|index|sharedindex\.)|\.lock$|(^|\/)tmp_/;
 

@@ -1,9 +1,10 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { hasCode } from '../errors.ts';
 import { captureCarry, copyEntries, layCarry } from './carry.ts';
 import { differingEntries } from './differing-entries.ts';
+import { moveAside } from './move-aside.ts';
 import { ensureFolder, type Owner, removeEntry, statOf } from './place-file.ts';
 
 /** Ignored files as they were before the agent came: what the clean room gets, and what the workspace gets back. */
@@ -78,17 +79,4 @@ export const createKeptCarry = ({ root, folder }: { root: string; folder: string
 const ownerOf = async (root: string): Promise<Owner> => {
   const found = process.geteuid?.() === 0 ? await statOf(root) : null;
   return found === null || found.uid === 0 ? null : { uid: found.uid, gid: found.gid };
-};
-
-const moveAside = async (from: string, to: string): Promise<void> => {
-  if ((await statOf(from)) === null) return;
-  await removeEntry(to);
-  await mkdir(dirname(to), { recursive: true });
-  try {
-    await rename(from, to);
-  } catch (error) {
-    if (!hasCode(error, 'EXDEV')) throw error;
-    await copyEntries([from], dirname(to));
-    await removeEntry(from);
-  }
 };

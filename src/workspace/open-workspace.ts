@@ -191,8 +191,12 @@ const createWorkspace = (
         last = restored.snapshot.tree;
         return restored.files;
       }),
-    removeUnrecorded: () =>
-      inTurn(async () => (await removeNewIgnored(site, start)) + (await removeNewSpecials(site, opened.openedAtMs))),
+    removeUnrecorded: (options) =>
+      inTurn(
+        async () =>
+          (await removeNewIgnored(site, { start, aside: options?.aside ?? null })) +
+          (await removeNewSpecials(site, opened.openedAtMs)),
+      ),
     checkout: async (tree, dir) => {
       await mkdir(dir, { recursive: true });
       await layOut(git, store, { tree, dir: resolve(dir), absent: start.absent });

@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
+import { moveAside } from './move-aside.ts';
 import { removeEntry } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
 import type { StartFacts } from './start-facts.ts';
@@ -41,9 +42,12 @@ const entriesOf = async (folder: string) => {
 
 /**
  * Removes what git ignores and nobody had before the agent came. What lies in a folder that was ignored as a whole and was there
- * (node_modules) stays as it is: its contents are not known.
+ * (node_modules) stays as it is: its contents are not known. With `aside`, they are moved into that folder instead.
  */
-export const removeNewIgnored = async ({ git, root, pinned }: SnapshotSite, start: StartFacts): Promise<number> => {
+export const removeNewIgnored = async (
+  { git, root, pinned }: SnapshotSite,
+  { start, aside }: { start: StartFacts; aside: string | null },
+): Promise<number> => {
   const known = [...pinned];
   const { ignored } = await scanWorkTree(git, { ignored: true });
   const added = ignored.filter(
@@ -53,7 +57,8 @@ export const removeNewIgnored = async ({ git, root, pinned }: SnapshotSite, star
       !known.some((one) => one.startsWith(`${path}/`)),
   );
   for (const path of added) {
-    await removeEntry(join(root, path));
+    if (aside === null) await removeEntry(join(root, path));
+    else await moveAside(join(root, path), join(aside, path));
     const above = ancestors(path).filter((folder) => !start.emptyFolders.includes(folder));
     for (const folder of above.toReversed()) await removeIfEmpty(root, folder);
   }

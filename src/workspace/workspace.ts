@@ -52,8 +52,8 @@ export interface Workspace {
   diff(from: TreeId, to: TreeId): Promise<TreeChange>;
   /** Puts files back so that `snapshot()` equals `tree`; returns how many changed. Ignored files stay. */
   restore(tree: TreeId): Promise<number>;
-  /** Removes what git does not record and was not there: ignored files that were not there when `ignoredPaths` was asked either, pipes and sockets. Returns how many. */
-  removeUnrecorded(): Promise<number>;
+  /** Removes what git does not record and was not there: ignored files that were not there when `ignoredPaths` was asked either, pipes and sockets. Returns how many. `aside`: a folder that ignored files are moved into instead. */
+  removeUnrecorded(options?: { aside: string }): Promise<number>;
   /** Lays the tree out in an empty folder; without what a sparse checkout leaves out and without the contents of submodules. */
   checkout(tree: TreeId, dir: string): Promise<void>;
   /** A tree like `tree`, but with the paths given as they are in `from` (removed where `from` lacks them). */

@@ -77,4 +77,27 @@ describe('belay replay', () => {
       /drift at the check "tests" \(baseline\):\n {2}recorded: tests failed, exit 1\n {2}now: {6}tests passed, exit 0/,
     );
   }, 60_000);
+
+  it('takes a thread of two runs, the second of which went on in the middle of an answer, for the one that it is', async () => {
+    const ask = `${POLICY}approvals: suspend\ncommands: {ask: ["touch gate.txt"]}\n`;
+    recommit('belay.yml', ask);
+    const calls = ['cat other.txt', 'touch gate.txt', 'echo good > value.txt'].map((command) => ({
+      name: 'shell',
+      input: { command },
+    }));
+    const cassette = join(bench.io, 'model.jsonl');
+    const lines = [{ tool_calls: calls, usage: { input_tokens: 10, output_tokens: 2 } }, { text: 'done' }];
+    writeFileSync(cassette, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const one = await runCli(['run', 'fix', '--replay', cassette], bench);
+    const asked = one.events.find((event) => event.type === 'approval.requested');
+    const thread = one.result?.thread_id ?? '';
+    const approval = asked?.type === 'approval.requested' ? asked.approval_id : '';
+    const two = await runCli(['resume', thread, '--approve', approval], bench);
+    expect([one.code, two.code, two.result?.usage.input_tokens]).toEqual([13, 0, 10]);
+    bench.git('checkout', '-q', '.');
+    bench.git('clean', '-fdq');
+    recommit('belay.yml', POLICY);
+    const end = await runCli(['replay', thread], bench);
+    expect([end.code, end.stderr.includes('drift'), end.result?.usage.input_tokens]).toEqual([0, false, 10]);
+  }, 60_000);
 });

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bench, commitAll, createBench, runCli } from '../scenario.ts';
@@ -85,4 +85,29 @@ describe('instructions', () => {
       { path: 'sub/deep/AGENTS.md', bytes: 7, used_bytes: 7 },
     ]);
   });
+
+  it('may be links, which are followed in the base commit and never out of it', async () => {
+    const linked = createBench({ 'belay.yml': POLICY, 'docs/agents.md': 'as committed', 'sub/a.txt': 'a\n' });
+    try {
+      writeFileSync(join(linked.root, 'outside.md'), 'from the disk');
+      symlinkSync('docs/agents.md', join(linked.ws, 'AGENTS.md'));
+      symlinkSync('../../outside.md', join(linked.ws, 'sub/AGENTS.md'));
+      commitAll(linked);
+      linked.write('docs/agents.md', 'uncommitted');
+      const cassette = join(linked.io, 'model.jsonl');
+      writeFileSync(cassette, `${JSON.stringify({ text: 'done' })}\n`);
+      const end = await runCli(['run', 'go', '--workspace', 'sub', '--replay', cassette], linked);
+      expect(end.events[0]).toMatchObject({ instructions: [{ path: 'AGENTS.md', bytes: 12, used_bytes: 12 }] });
+      const shown = await runCli(['thread', 'show', end.result?.thread_id ?? '', '--request', '1', '--json'], linked);
+      const { pieces } = JSON.parse(shown.stdout);
+      expect(pieces).toContainEqual(
+        expect.objectContaining({
+          source: 'instructions AGENTS.md',
+          text: '# Instructions of the repository (AGENTS.md)\nas committed',
+        }),
+      );
+    } finally {
+      linked.remove();
+    }
+  }, 30_000);
 });

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { chat, chatCall } from '../model/scripted-server.ts';
 
 /** One call of the agent; it is safe to make again, as an agent's call after a cancelled one has to be. */
-interface Call {
+export interface Call {
   key: string;
   name: string;
   input: Record<string, unknown>;
@@ -24,8 +24,6 @@ const Body = z.object({
 
 export interface Agent {
   url: string;
-  /** How often each call was asked for in the conversation of the last request. */
-  asked(): Map<string, number>;
   /** Called with the number of a request, before it is answered; `after`: once the answer is out. */
   onRequest: ((n: number, when: 'before' | 'after') => void) | null;
   requests(): number;
@@ -39,11 +37,9 @@ const wasCancelled = (content: unknown) => /cancelled: |not run: /.test(JSON.str
  * a resumed run can be answered as an uninterrupted one.
  */
 export async function startAgent(steps: readonly (readonly Call[])[]): Promise<Agent> {
-  let asked = new Map<string, number>();
   let requests = 0;
   const agent: Agent = {
     url: '',
-    asked: () => asked,
     onRequest: null,
     requests: () => requests,
     close: async () => undefined,
@@ -56,7 +52,7 @@ export async function startAgent(steps: readonly (readonly Call[])[]): Promise<A
     agent.onRequest?.(requests, 'before');
     const keyOf = (id: string) => id.split('~')[0] ?? '';
     const ids = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
-    asked = new Map(ids.map((id) => [keyOf(id), ids.filter((other) => keyOf(other) === keyOf(id)).length]));
+    const asked = new Map(ids.map((id) => [keyOf(id), ids.filter((other) => keyOf(other) === keyOf(id)).length]));
     const done = new Set(
       messages.flatMap(({ tool_call_id: id, content }) =>
         id !== undefined && !wasCancelled(content) ? [keyOf(id)] : [],

@@ -118,7 +118,7 @@ describe('ignored files that an agent changes before its run is resumed', () => 
       checks: [{ baseline: 'failed', final: 'failed' }],
     });
     expect(ignored()).toEqual(AS_BEFORE);
-    const replaced = join(bench.root, 'state/belay/threads', fork, 'replaced');
+    const replaced = join(bench.root, 'state/belay/threads', fork, 'replaced', two.result?.run_id ?? '');
     expect(readFileSync(join(replaced, '.env'), 'utf8')).toBe('SECRET=agent\n');
     expect(readFileSync(join(replaced, 'node_modules/lib/index.js'), 'utf8')).toBe('forged\n');
   }, 60_000);
