@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -66,18 +67,25 @@ describe('a run', () => {
     syncBuiltinESMExports();
   `;
 
-  /** Programs that the CLI itself starts for so many turns with one command each. */
-  async function programs(turns: number): Promise<string[]> {
-    bench = createBench({ 'belay.yml': 'version: 1\nverify: {checks: []}\n' });
+  const at = (name: string) => join(bench.io, name);
+
+  /** A recorded agent of so many turns with one command each; returns the arguments of its run. */
+  function layOutTurns(turns: number, policy = ''): string[] {
+    bench = createBench({ 'belay.yml': `version: 1\nverify: {checks: []}\n${policy}` });
     commitAll(bench);
-    const at = (name: string) => join(bench.io, name);
     const call = (name: string, input: object) => `${JSON.stringify({ tool_calls: [{ name, input }] })}\n`;
     const commands = Array.from({ length: turns }, (_, turn) => call('shell', { command: `echo turn-${turn}` }));
     writeFileSync(at('model.jsonl'), commands.join('') + call('finish', { status: 'done', summary: 'done' }));
+    return ['run', 'count', '--replay', at('model.jsonl')];
+  }
+
+  /** Programs that the CLI itself starts. */
+  async function programs(turns: number): Promise<string[]> {
+    const args = layOutTurns(turns);
     writeFileSync(at('counter.mjs'), COUNTER);
     writeFileSync(at('counted'), '');
     const env = { NODE_OPTIONS: `--import ${at('counter.mjs')}`, COUNTED: at('counted') };
-    const end = await runCli(['run', 'count', '--replay', at('model.jsonl')], bench, { env });
+    const end = await runCli(args, bench, { env });
     expect(end.code).toBe(0);
     const counted = readFileSync(at('counted'), 'utf8').trimEnd().split('\n');
     bench.remove();
@@ -91,4 +99,29 @@ describe('a run', () => {
     expect(two.length - one.length).toBeLessThanOrEqual(2);
     expect(one.length - 1).toBeLessThanOrEqual(20);
   });
+
+  /** System calls of the CLI and of all that it starts, by name. */
+  function systemCalls(turns: number): Map<string, number> {
+    const args = layOutTurns(turns, 'sandbox: {mode: "off"}\n');
+    const traced = ['-f', '-c', '-U', 'name,calls', '-o', at('calls'), process.execPath, CLI, ...args];
+    const { status } = spawnSync('strace', traced, { cwd: bench.ws, env: bench.env, stdio: 'ignore' });
+    expect(status).toBe(0);
+    const rows = readFileSync(at('calls'), 'utf8').matchAll(/^(\w+)\s+(\d+)/gm);
+    bench.remove();
+    return new Map([...rows].map(([, name = '', calls]) => [name, Number(calls)]));
+  }
+
+  const HAS_STRACE = spawnSync('strace', ['-c', '-U', 'name,calls', 'true'], { stdio: 'ignore' }).status === 0;
+
+  it.skipIf(!HAS_STRACE)(
+    'makes four syncs and a bounded number of other system calls a turn, the command included',
+    () => {
+      const [two, twelve] = [systemCalls(2), systemCalls(12)];
+      const ofTurn = (name: string) => ((twelve.get(name) ?? 0) - (two.get(name) ?? 0)) / 10;
+      expect(ofTurn('fdatasync')).toBe(4);
+      // Two shells open some 85 files, those of their libraries among them; all calls are 700.
+      expect(ofTurn('openat')).toBeLessThanOrEqual(120);
+      expect(ofTurn('total')).toBeLessThanOrEqual(1000);
+    },
+  );
 });
