@@ -170,6 +170,29 @@ describe('traces', () => {
     expect(collector.received.map((one) => one.body).join()).not.toContain('4711');
   });
 
+  it('are joined by those of setup and checks that the policy gives TRACEPARENT, and by no others', async () => {
+    const parent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
+    // What is passed by name is blanked in the log: the programs themselves say whether they have it.
+    const has = `test "$TRACEPARENT" = ${parent}`;
+    const env = { pass: ['TRACEPARENT'] };
+    const none = { name: 'untraced', run: 'test -z "$TRACEPARENT$OTEL_EXPORTER_OTLP_HEADERS"' };
+    const policy = {
+      version: 1,
+      setup: [{ run: has, env }],
+      verify: { checks: [{ name: 'traced', run: has, env }, none] },
+    };
+    const made = createBench({ 'belay.yml': JSON.stringify(policy) });
+    commitAll(made);
+    closers.push(() => made.remove());
+    writeFileSync(join(made.io, 'c.jsonl'), `${JSON.stringify({ text: 'done' })}\n`);
+    const end = await run(made, { TRACEPARENT: parent, OTEL_EXPORTER_OTLP_HEADERS: 'a=b' });
+    expect([end.result?.outcome, end.result?.checks.map(({ final }) => final)]).toEqual([
+      'verified',
+      ['passed', 'passed'],
+    ]);
+    expect((await run(made, {})).result?.outcome, 'control: without one, they fail').toBe('setup_failed');
+  });
+
   it('carry what was said and done only when that is asked for', async () => {
     const collector = await startCollector();
     closers.push(collector.close);
