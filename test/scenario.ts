@@ -1,10 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -95,12 +96,19 @@ export interface CliEnd {
   result: Result | null;
 }
 
+export interface CliOptions {
+  env?: NodeJS.ProcessEnv;
+  stdin?: string;
+  cwd?: string;
+  cli?: string;
+  /** A file in the place of the pipe: nothing is read of it then. */
+  stdout?: string;
+  /** Called with all that stdout carried so far. */
+  onOutput?(stdout: string, child: ChildProcess): void;
+}
+
 /** Runs the built CLI and reads its stream strictly: a line that is no event fails the test. */
-export function runCli(
-  args: readonly string[],
-  bench: Bench,
-  options: { env?: NodeJS.ProcessEnv; stdin?: string; cwd?: string; cli?: string } = {},
-): Promise<CliEnd> {
+export function runCli(args: readonly string[], bench: Bench, options: CliOptions = {}): Promise<CliEnd> {
   const { root, uid } = bench;
   if (uid !== undefined) execFileSync('chown', ['-R', '-h', `${uid}:${uid}`, root]);
   return new Promise((resolve, reject) => {
@@ -108,17 +116,18 @@ export function runCli(
       ...(uid === undefined ? {} : { uid, gid: uid }),
       cwd: options.cwd ?? bench.ws,
       env: { ...bench.env, ...options.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', options.stdout === undefined ? 'pipe' : openSync(options.stdout, 'w'), 'pipe'],
     });
     let stdout = '';
     let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
+      options.onOutput?.(stdout, child);
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
-    child.stdin.end(options.stdin ?? '');
+    child.stdin?.end(options.stdin ?? '');
     child.on('error', reject);
     child.on('close', (code, signal) => {
       const events = stdout.startsWith('{"')
@@ -155,6 +164,12 @@ export const Expected = z.strictObject({
   args: z.array(z.string()).optional(),
   env: z.record(z.string(), z.string()).optional(),
   result: z.record(z.string(), z.unknown()).optional(),
+  /** Sent once the stream shows the first event of this type. */
+  signal: z.strictObject({ at: z.string(), name: z.enum(['SIGINT', 'SIGTERM']) }).optional(),
+  /** A run with the cassette `beside.jsonl` is at work in the same folder. */
+  beside: z.boolean().optional(),
+  /** What stdout is instead of a pipe. */
+  stdout: z.string().optional(),
 });
 
 /** Lays a scenario folder out in a fresh repository. */

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Outcome } from '../src/events/index.ts';
-import { Expected, layOutScenario, runCli, treeOf } from './scenario.ts';
+import { runScenario } from './run-scenario.ts';
+import { Expected, layOutScenario, treeOf } from './scenario.ts';
 
 const DIR = join(import.meta.dirname, 'scenarios');
 const names = readdirSync(DIR)
@@ -11,21 +12,14 @@ const names = readdirSync(DIR)
 const expectedOf = (name: string) => Expected.parse(JSON.parse(readFileSync(join(DIR, name, 'result.json'), 'utf8')));
 
 describe('scenarios', () => {
-  it.each(names)('%s ends in its outcome and its tree', async (name) => {
+  const scenarios = names.map((name) => ({ name, expected: expectedOf(name), outcome: expectedOf(name).outcome }));
+
+  it.each(scenarios)('$name ends $outcome, and with its tree', async ({ name, expected }) => {
     const dir = join(DIR, name);
-    const expected = expectedOf(name);
     const bench = layOutScenario(dir);
     try {
       const before = treeOf(bench.ws);
-      const args = [
-        'run',
-        '--goal-file',
-        join(dir, 'goal.md'),
-        '--replay',
-        join(dir, 'model.jsonl'),
-        ...(expected.args ?? []),
-      ];
-      const end = await runCli(args, bench, { env: expected.env ?? {} });
+      const end = await runScenario(dir, expected, bench);
       expect({
         code: end.code,
         outcome: end.result?.outcome,
@@ -44,9 +38,10 @@ describe('scenarios', () => {
     }
   });
 
-  it('cover every outcome that a cassette can reach', () => {
-    const elsewhere = ['internal_error', 'busy', 'interrupted'];
-    const covered = new Set(names.map((name) => expectedOf(name).outcome));
-    expect(Outcome.options.filter((outcome) => !covered.has(outcome) && !elsewhere.includes(outcome))).toEqual([]);
+  it('cover every outcome, and the documentation has each with its exit code', () => {
+    const outcomes = new Set(scenarios.map(({ outcome }) => outcome));
+    expect([...outcomes].sort()).toEqual([...Outcome.options].sort());
+    const told = readFileSync(join(import.meta.dirname, '../docs/exit-codes.md'), 'utf8');
+    for (const { outcome, expected } of scenarios) expect(told).toContain(`| ${expected.exit_code} | \`${outcome}\` |`);
   });
 });
