@@ -23,7 +23,13 @@ export class UsageError extends Error {
 /** A precondition outside the work that ends the run with an outcome of its own (sandbox, lock, setup). */
 export class RunBlockedError extends Error {
   override readonly name = 'RunBlockedError';
-  readonly outcome: 'sandbox_unavailable' | 'busy' | 'setup_failed' | 'not_reproduced' | 'model_failed';
+  readonly outcome:
+    | 'sandbox_unavailable'
+    | 'busy'
+    | 'setup_failed'
+    | 'not_reproduced'
+    | 'model_failed'
+    | 'policy_violation';
 
   constructor(outcome: RunBlockedError['outcome'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });

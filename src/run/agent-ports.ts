@@ -1,11 +1,13 @@
 import { relative, resolve, sep } from 'node:path';
 import { createTranscript, renderFirstMessage, SYSTEM_PROMPT, type Transcript } from '../context/index.ts';
+import { RunBlockedError, UsageError } from '../errors.ts';
 import type { FileChange } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
 import { type DigestMemo, requestDigest } from '../model/index.ts';
 import { createMatcher, loadDecide } from '../policy/index.ts';
 import type { ThreadPast } from '../thread/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
+import type { TreeId, Workspace } from '../workspace/index.ts';
 import { askApproval } from './approval.ts';
 import { buildEnvironment } from './environment.ts';
 import { planAgentMounts } from './mounts.ts';
@@ -52,7 +54,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
         ? decide(action, policy)
         : decide({ kind: 'write', path: fromRoot(context, action.path) }, policy),
     async snapshot() {
-      const tree = await workspace.snapshot(touched.take());
+      const tree = await snapshotOfAgent(workspace, touched.take());
       const changes: readonly FileChange[] = tree === lastTree ? [] : await workspace.changedPaths(lastTree, tree);
       lastTree = tree;
       return { tree, changes };
@@ -70,6 +72,16 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     elapsedMs: context.elapsedMs,
     agentDeadlineMs: options.agentDeadlineMs,
   };
+}
+
+/** A name or a mode that cannot be recorded was not there at the start. */
+async function snapshotOfAgent(workspace: Workspace, touched: Parameters<Workspace['snapshot']>[0]): Promise<TreeId> {
+  try {
+    return await workspace.snapshot(touched);
+  } catch (error) {
+    if (!(error instanceof UsageError) || !['file_name', 'unreadable'].includes(error.code)) throw error;
+    throw new RunBlockedError('policy_violation', `the agent's change cannot be recorded: ${error.message}`, error);
+  }
 }
 
 /** What the model has to be told of where it works now, or null. */

@@ -5,6 +5,7 @@ import { keepConversions } from './converted-files.ts';
 import { createGit, type Git, isWithin } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
+import { makeRecordable } from './make-recordable.ts';
 import { narrowedTo } from './narrowed-scan.ts';
 import { removeNewIgnored, removeNewSpecials } from './remove-unrecorded.ts';
 import { restoreTree } from './restore-tree.ts';
@@ -197,6 +198,7 @@ const createWorkspace = (
           (await removeNewIgnored(site, { start, aside: options?.aside ?? null })) +
           (await removeNewSpecials(site, opened.openedAtMs)),
       ),
+    makeRecordable: () => inTurn(() => makeRecordable(site)),
     checkout: async (tree, dir) => {
       await mkdir(dir, { recursive: true });
       await layOut(git, store, { tree, dir: resolve(dir), absent: start.absent });

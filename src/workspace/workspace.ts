@@ -54,6 +54,8 @@ export interface Workspace {
   restore(tree: TreeId): Promise<number>;
   /** Removes what git does not record and was not there: ignored files that were not there when `ignoredPaths` was asked either, pipes and sockets. Returns how many. `aside`: a folder that ignored files are moved into instead. */
   removeUnrecorded(options?: { aside: string }): Promise<number>;
+  /** After a snapshot that was refused for a name or a mode: what keeps it from being taken goes, or is opened. */
+  makeRecordable(): Promise<void>;
   /** Lays the tree out in an empty folder; without what a sparse checkout leaves out and without the contents of submodules. */
   checkout(tree: TreeId, dir: string): Promise<void>;
   /** A tree like `tree`, but with the paths given as they are in `from` (removed where `from` lacks them). */

@@ -1,0 +1,61 @@
+import { isUtf8 } from 'node:buffer';
+import { lstatSync } from 'node:fs';
+import { chmod, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { splitNul } from './git.ts';
+import { scanWorkTree } from './scan.ts';
+import { isPinned, type SnapshotSite } from './take-snapshot.ts';
+import { unreadableFolders } from './unreadable-folders.ts';
+
+const SLASH = 47;
+
+/**
+ * Takes away names that are not UTF-8, and opens what its owner may not read. A workspace with either is refused at the start, so a run
+ * made them: without this, a file name would keep the workspace from being put back.
+ */
+export const makeRecordable = async (site: SnapshotSite): Promise<void> => {
+  await openFolders(site);
+  await removeUnnamed(site);
+  const { touched, untracked } = await scanWorkTree(site.git);
+  for (const path of [...touched, ...untracked]) await openFile(join(site.root, path));
+};
+
+/** Again and again: what lies in a closed folder shows once it is open. */
+const openFolders = async ({ root, pinned }: SnapshotSite): Promise<void> => {
+  const seen = new Set<string>();
+  for (;;) {
+    const closed = (await unreadableFolders(root)).filter((path) => !isPinned(pinned, path) && !seen.has(path));
+    if (closed.length === 0) return;
+    for (const folder of closed) {
+      seen.add(folder);
+      await chmod(join(root, folder), 0o700);
+    }
+  }
+};
+
+const openFile = async (path: string): Promise<void> => {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() && (stats.mode & 0o400) === 0) await chmod(path, stats.mode | 0o600);
+};
+
+const removeUnnamed = async ({ git, root, pinned }: SnapshotSite): Promise<void> => {
+  const how = ['--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=all'];
+  for (const entry of splitNul(await git.run(['status', ...how, '--ignored=matching']))) {
+    const name = entry.subarray(2);
+    if (!['?', '!'].includes(String.fromCharCode(entry[0] ?? 0)) || isUtf8(name)) continue;
+    const { above, part } = firstUnnamed(name);
+    if (isPinned(pinned, above)) continue;
+    await rm(Buffer.concat([Buffer.from(`${root}/`), part]), { recursive: true, force: true });
+  }
+};
+
+/** The path up to and with its first part that is not UTF-8, and what is above that. */
+const firstUnnamed = (name: Buffer): { above: string; part: Buffer } => {
+  for (let start = 0; ; ) {
+    const slash = name.indexOf(SLASH, start);
+    const end = slash < 0 ? name.length : slash;
+    if (!isUtf8(name.subarray(start, end)) || slash < 0)
+      return { above: name.subarray(0, Math.max(0, start - 1)).toString('utf8'), part: name.subarray(0, end) };
+    start = slash + 1;
+  }
+};
