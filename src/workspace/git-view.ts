@@ -41,19 +41,17 @@ const SEARCH_MS = 10_000;
 export const createGitView = async (options: GitViewOptions): Promise<readonly Cover[]> => {
   const { repository, folder, hides, literals } = options;
   const { git, commonDir, alternates } = repository;
-  const listed = await listTracked(repository);
   const directories = await gitDirectories(repository);
   const covers = (await Promise.all(directories.map((dir) => coverFiles(git, dir, folder)))).flat();
   if (literals.length === 0) return covers;
   const search = { git, literals, hides, signal: AbortSignal.any([options.signal, AbortSignal.timeout(SEARCH_MS)]) };
-  const hidesNow = mayHide(listed, literals) && parseTracked(listed).some(({ path }) => hides(path));
   const lenders = alternates.map((objects) => dirname(objects));
-  if (!hidesNow && !(await findPast(search, [commonDir, ...lenders]))) {
+  if (!(await findPast(search, [commonDir, ...lenders]))) {
     const modules = directories.filter((dir) => isWithin(join(commonDir, 'modules'), dir));
     return [...covers, ...(await coverModules(repository, search, modules))];
   }
   if (options.signal.aborted) return [commonDir, ...alternates].map((to) => ({ from: null, to }));
-  const tracked = parseTracked(listed);
+  const tracked = await listTracked(repository);
   const view = join(folder, 'repository');
   await mkdir(view, { recursive: true });
   await copyKept(repository, view, covers);
@@ -90,29 +88,17 @@ const giveToOwnerOf = async (like: string, folder: string): Promise<void> => {
   for (const name of ['', ...(await readdir(folder, { recursive: true }))]) await lchown(join(folder, name), uid, gid);
 };
 
-interface Listed {
-  committed: Buffer;
-  staged: Buffer;
-}
-
 /** Entries of HEAD and of the index, which may hold what no commit does. */
-const listTracked = async ({ git, head }: Repository): Promise<Listed> => {
+const listTracked = async ({ git, head }: Repository): Promise<TreeEntry[]> => {
   const [committed, staged] = await Promise.all([
     head === null ? Buffer.alloc(0) : git.run(['ls-tree', '-r', '-z', '--full-tree', head.tree]),
     git.call(['ls-files', '-s', '-z']),
   ]);
-  return { committed, staged: staged.stdout };
-};
-
-/** Whether a path could be hidden at all: of 100,000 paths, all would be parsed and matched in vain otherwise. */
-const mayHide = ({ committed, staged }: Listed, literals: readonly string[]): boolean =>
-  literals.some((literal) => committed.includes(literal) || staged.includes(literal));
-
-const parseTracked = ({ committed, staged }: Listed): TreeEntry[] =>
-  [
+  return [
     ...splitNul(committed).map((line) => parseEntry(line, 2)),
-    ...splitNul(staged).map((line) => parseEntry(line, 1)),
+    ...splitNul(staged.stdout).map((line) => parseEntry(line, 1)),
   ].filter(({ mode }) => mode !== '160000');
+};
 
 /** `MODE TYPE OID\tPATH` of a tree (`field` 2), `MODE OID STAGE\tPATH` of an index (`field` 1). */
 const parseEntry = (line: Buffer, field: number): TreeEntry => {

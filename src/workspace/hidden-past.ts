@@ -25,37 +25,22 @@ const MOST_BYTES = 64 * 1024 * 1024;
 export const hasHiddenPast = async (search: PastSearch): Promise<boolean> => {
   const pathspecs = search.literals.map((literal) => `*${literal.replace(/[*?[\\]/g, '\\$&')}*`);
   const list = (command: readonly string[], stdin?: Buffer): Promise<Buffer | null> => listPast(search, command, stdin);
-  const revisions = ['rev-list', '--all', '--reflog', '--full-history', '--', ...pathspecs];
-  const touching = await list(revisions);
-  if (touching === null) return true;
-  if (touching.length > 0) {
-    // Against each parent of a merge: what it adds to one of them may be in no other commit.
-    const changed = await list(
-      [
-        'diff-tree',
-        '--stdin',
-        '-r',
-        '-m',
-        '--root',
-        '--no-renames',
-        '--name-only',
-        '--no-commit-id',
-        '-z',
-        '--',
-        ...pathspecs,
-      ],
-      touching,
-    );
-    if (changed === null || hidesAny(search, splitNul(changed))) return true;
-  }
+  // What is tracked now is found without a walk through the commits.
   const staged = await list(['rev-list', '--objects', '--indexed-objects']);
-  return (
-    staged === null ||
+  if (staged === null) return true;
+  if (
     hidesAny(
       search,
       linesOf(staged).map((line) => line.subarray(line.indexOf(' ') + 1)),
     )
-  );
+  )
+    return true;
+  const touching = await list(['rev-list', '--all', '--reflog', '--full-history', '--', ...pathspecs]);
+  if (touching === null || touching.length === 0) return touching === null;
+  // Against each parent of a merge: what it adds to one of them may be in no other commit.
+  const each = ['diff-tree', '--stdin', '-r', '-m', '--root', '--no-renames', '--name-only', '--no-commit-id', '-z'];
+  const changed = await list([...each, '--', ...pathspecs], touching);
+  return changed === null || hidesAny(search, splitNul(changed));
 };
 
 const hidesAny = ({ prefix, literals, hides }: PastSearch, names: readonly Buffer[]): boolean =>
