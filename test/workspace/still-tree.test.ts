@@ -69,9 +69,9 @@ describe('a small tree that git has looked at', () => {
         still.see(LATER);
         const before = await photograph(root);
         for (const [path, entry] of edits) {
-          const above = path.split('/').slice(0, -1).join('/');
-          const kind = (await photograph(root))[above];
-          if (above === '' || kind === undefined || kind === 'folder') await write(root, { [path]: entry });
+          const shot = await photograph(root);
+          const kinds = path.split('/').map((_, at, parts) => shot[parts.slice(0, at).join('/')] ?? 'folder');
+          if (kinds.every((kind) => kind === 'folder')) await write(root, { [path]: entry });
         }
         const isSame = JSON.stringify(await photograph(root)) === JSON.stringify(before);
         // What was written anew with the same bytes may count as a change; a change never as none.
