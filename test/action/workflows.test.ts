@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import glob from 'fast-glob';
 import { describe, expect, it } from 'vitest';
@@ -32,6 +33,26 @@ describe.each(files)('%s', (file) => {
 
   it('gives no permission to a job that does not ask for it', () => {
     expect(Workflow.parse(parse(textOf(file))).permissions).toEqual({});
+  });
+});
+
+describe.each(files.filter((file) => file.startsWith('examples/')))('a copy of %s', (file) => {
+  it('is one command of the docs away from running, and has nothing that actionlint finds', async () => {
+    const docs = textOf('docs/github-actions.md');
+    const recipe = /^ +(sed .*\$FROM.*\$TO.*)$/m.exec(docs)?.[1] ?? '';
+    const folder = mkdtempSync(join(tmpdir(), 'belay-copy-'));
+    try {
+      const copy = join(folder, 'copy.yml');
+      const commit = '0123456789abcdef0123456789abcdef01234567';
+      const env = { ...process.env, COPY: 'acme/belay', COMMIT: commit, FROM: join(ROOT, file), TO: copy };
+      expect(spawnSync('bash', ['-c', recipe], { env, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+      const text = readFileSync(copy, 'utf8');
+      expect(text.match(/uses: acme\/belay@[0-9a-f]{40} /g)?.length).toBe(textOf(file).match(/uses: OWNER/g)?.length);
+      expect(text).not.toMatch(/uses: OWNER|@0{40}/);
+      expect(await lintWorkflow(copy)).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 
