@@ -110,18 +110,18 @@ function mutate(text: string, { kind, at, other }: { kind: string; at: number; o
   return lines.join('\n');
 }
 
-test('a patch made from a change makes exactly that change, whatever line ends, mark or last line (6,000 cases)', () => {
+test('a patch made from a change makes exactly that change, whatever line ends, mark or last line (10,000 cases)', () => {
   fc.assert(
     fc.property(caseOf, (one) => {
       const chunks = chunksOf(one);
       fc.pre(chunks.length > 0);
       expect(patched(before(one), patchText(chunks))).toBe(after(one));
     }),
-    { numRuns: 6000 },
+    { numRuns: 10_000 },
   );
 });
 
-test('a patch that was damaged never throws, and lines that it does not name keep their bytes (4,000 cases)', () => {
+test('a patch that was damaged never throws, and lines that it does not name keep their bytes (10,000 cases)', () => {
   fc.assert(
     fc.property(caseOf, fc.array(mutation, { minLength: 1, maxLength: 3 }), (one, mutations) => {
       const patch = mutations.reduce(mutate, patchText(chunksOf(one)));
@@ -133,7 +133,7 @@ test('a patch that was damaged never throws, and lines that it does not name kee
       expect(left.filter((line) => unnamed.includes(line))).toEqual(unnamed);
       expect(result.startsWith('\ufeff')).toBe(one.hasBom);
     }),
-    { numRuns: 4000 },
+    { numRuns: 10_000 },
   );
 });
 
