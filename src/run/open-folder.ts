@@ -1,6 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { RunBlockedError, UsageError } from '../errors.ts';
+import { hasCode, RunBlockedError, UsageError } from '../errors.ts';
 import { createMatcher, literalsOf, type Policy, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
 import { lockWorkspace, stateFolder, type Thread, type ThreadPast } from '../thread/index.ts';
@@ -49,7 +49,17 @@ async function lockRoot(location: Location, { request, thread, closers }: OpenSi
 /** Real absolute paths of files that may not exist yet. */
 async function realFiles(files: readonly (string | null)[]): Promise<string[]> {
   const named = files.filter((file) => file !== null);
-  return Promise.all(named.map(async (file) => join(await realpath(dirname(file)), basename(file))));
+  return Promise.all(named.map(async (file) => join(await realFolder(dirname(file)), basename(file))));
+}
+
+/** The shell may have opened a stream in a folder that belay cannot enter, or that is gone: then the kernel's own name of it stands. */
+async function realFolder(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (hasCode(error, 'EACCES', 'ENOENT', 'ENOTDIR')) return path;
+    throw error;
+  }
 }
 
 const isBelow = (root: string, path: string) => path.startsWith(root + sep);

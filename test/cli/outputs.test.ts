@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Result } from '../../src/events/index.ts';
@@ -178,4 +178,20 @@ describe('an output that cannot be written', () => {
     writeFileSync(path, 'of the run before\n', { mode: 0o444 });
     await refused('--result', path);
   });
+});
+
+it('goes on where the folder of the file that is stdout cannot be reached any more', async () => {
+  const folder = join(bench.root, 'logs');
+  mkdirSync(folder);
+  const stdout = openSync(join(folder, 'out.jsonl'), 'w');
+  rmSync(folder, { recursive: true });
+  const result = join(bench.io, 'result.json');
+  const child = spawn(process.execPath, [CLI, 'run', 'go', '--replay', cassette, '--result', result], {
+    cwd: bench.ws,
+    env: bench.env,
+    stdio: ['ignore', stdout, 'ignore'],
+  });
+  closeSync(stdout);
+  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+  expect(Result.parse(JSON.parse(readFileSync(result, 'utf8'))).outcome).toBe('unchecked');
 });
