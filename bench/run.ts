@@ -2,11 +2,13 @@
  * `npm run bench [-- --quick] [-- --json FILE]`: one Markdown table of what belay costs, each figure beside one measured in the same run.
  * A model server on loopback answers at once, so that what is measured is the harness.
  */
+
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchBatch, benchOutput, benchPatch } from './big.ts';
 import { benchCommands } from './commands.ts';
+import { benchFence } from './fence.ts';
 import { measureRun, type RunFigures } from './measure-run.ts';
 import { median, type Row, renderTable } from './row.ts';
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts';
@@ -71,6 +73,7 @@ const model = await startScriptedModel();
 try {
   const { rows, bwrapMs } = benchCommands(quick ? 5 : 21);
   const parts: (() => Row[] | Promise<Row[]>)[] = [
+    () => benchFence(quick ? 5 : 41),
     () => benchTurns(model, bwrapMs),
     () => benchOutput(model),
     ...(quick ? [1_000] : [1_000, 10_000, 100_000]).map((files) => () => benchSnapshots(files)),
