@@ -47,4 +47,4 @@ export function dataKibOf({ memoryBytes }: Bounds): number {
  * Shell words that close every descriptor but the standard three: whoever started belay may have left one open (a key on a pipe, a
  * runner's socket), and Node passes those on.
  */
-export const CLOSE_DESCRIPTORS = `for fd in /dev/fd/*; do fd=\${fd##*/}; case $fd in 0|1|2) ;; *) eval "exec $fd>&-" ;; esac; done`;
+export const CLOSE_DESCRIPTORS = `for BELAY_FD in /dev/fd/*; do BELAY_FD=\${BELAY_FD##*/}; case $BELAY_FD in 0|1|2) ;; *) eval "exec $BELAY_FD>&-" ;; esac; done`;

@@ -89,11 +89,11 @@ export function innerCommand(
     `ulimit -n ${OPEN_FILES} 2>/dev/null`,
     ...(bridge.length === 0 ? [] : [`"\${@:1:${bridge.length}}" || exit 1`, `shift ${bridge.length}`]),
     script === AWAITED
-      ? `${AWAIT_SCRIPT}; exec -a bash /bin/bash -c "$script" < /dev/null 2>&1`
+      ? `${AWAIT_SCRIPT}; exec -a bash /bin/bash -c "$BELAY_SCRIPT" < /dev/null 2>&1`
       : 'exec -a bash /bin/bash "$@" 2>&1',
   ].join('; ');
   return ['/bin/bash', '-p', '-c', setUp, 'bash', ...bridge, ...(script === AWAITED ? [] : script)];
 }
 
-/** Shell words that wait for the script; without its NUL, whoever was to send it is gone. */
-export const AWAIT_SCRIPT = "IFS= read -r -d '' script || exit 111";
+/** Shell words that wait for the script; without its NUL, whoever was to send it is gone. The name is one that no command has in its environment. */
+export const AWAIT_SCRIPT = "IFS= read -r -d '' BELAY_SCRIPT || exit 111";

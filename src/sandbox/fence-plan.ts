@@ -54,8 +54,13 @@ export function planFence({ setup, command, bridge, steps, adopt }: FenceParts):
     bounds: setup.bounds,
     locate: bare.locate,
   });
-  const shown = [...sources.map(({ path }) => path), ...command.mounts.map(({ from }) => from)];
-  return { key: JSON.stringify([bare.args, args, shown.map(identityOf)]), args, writable, launch };
+  const paths = new Set([
+    ...sources.map(({ path }) => path),
+    ...command.mounts.flatMap(({ from, to }) => [from, to]),
+    ...[...setup.view.extras.map(({ to }) => to), ...setup.view.masked, ...setup.masked.map(({ path }) => path)],
+    ...Object.keys(setup.overlays),
+  ]);
+  return { key: JSON.stringify([bare.args, args, [...paths].map(identityOf)]), args, writable, launch };
 }
 
 /** `sandbox.mode: read-only` holds for every command, whatever its mounts say; HOME and /tmp stay writable. */
@@ -63,7 +68,14 @@ function withoutWriting(mount: Mount): Mount {
   return mount.access === 'write' ? { ...mount, access: 'read' } : mount;
 }
 
-function identityOf(path: string): string {
-  const { dev, ino } = lstatSync(path);
-  return `${dev}:${ino}`;
+/**
+ * What lies at a path, as a source of a mount or under one: the kernel takes a mount away with the file or folder below it, and what
+ * comes in its place is not covered. The number of a removed file is given to the next one, the time of its birth is not.
+ */
+function identityOf(path: string): string | null {
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined) return null;
+  const { dev, ino, birthtimeNs, ctimeNs } = found;
+  // Not every file system keeps births: then any change is taken for another file.
+  return `${dev}:${ino}:${birthtimeNs > 0n ? birthtimeNs : ctimeNs}`;
 }

@@ -195,7 +195,7 @@ async function openShell(
 
 function limits({ fileSizeBytes }: Bounds, waits: boolean): string {
   const setUp = `${CLOSE_DESCRIPTORS}; ulimit -c 0; ulimit -f ${fileKibOf(fileSizeBytes)} 2>/dev/null`;
-  return waits ? `${setUp}; ${AWAIT_SCRIPT}; exec bash -c "$script" < /dev/null` : `${setUp}; exec bash "$@"`;
+  return waits ? `${setUp}; ${AWAIT_SCRIPT}; exec bash -c "$BELAY_SCRIPT" < /dev/null` : `${setUp}; exec bash "$@"`;
 }
 
 function failed(detail: string): CommandEnd {

@@ -1,7 +1,7 @@
-import { readFileSync, renameSync } from 'node:fs';
+import { lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/index.ts';
+import type { Mount, Sandbox } from '../../src/sandbox/index.ts';
 import {
   createFolders,
   type Folders,
@@ -18,6 +18,19 @@ const KINDS = [
   { kind: 'the fence', mode: 'workspace-write', require: 'bubblewrap' },
   { kind: 'the shell', mode: 'off', require: 'any' },
 ] as const;
+
+const shellsWith = (mark: string): number[] =>
+  processesWith('bash').filter((pid) => readOf(pid, 'environ').includes(`MARK=${mark}\0`));
+
+/** '' of a process that is gone. */
+const readOf = (pid: number, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return '';
+    throw error;
+  }
+};
 
 describe.skipIf(!IS_LINUX).each(KINDS)('$kind of a command that follows two like it', ({ mode, require }) => {
   let folders: Folders;
@@ -38,15 +51,6 @@ describe.skipIf(!IS_LINUX).each(KINDS)('$kind of a command that follows two like
   };
   /** Processes that wait, told from others by the environment that they were started with. */
   const waiting = () => processesWith(mark).concat(shellsWith(mark));
-  const shellsWith = (value: string): number[] =>
-    processesWith('bash').filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`MARK=${value}\0`);
-      } catch (error) {
-        if (error instanceof Error && 'code' in error) return false;
-        throw error;
-      }
-    });
   const untilOneWaits = () => vi.waitFor(() => expect(waiting()).not.toEqual([]), { timeout: 10_000 });
 
   it('is there before the command is, and gives it what it gave the others', async () => {
@@ -61,6 +65,16 @@ describe.skipIf(!IS_LINUX).each(KINDS)('$kind of a command that follows two like
     await untilOneWaits();
     expect(await run(script)).toBe(first);
     expect(await run("printf '%s\\n' 'ü \"x\"' $'a\\tb'; kill -TERM $$")).toBe('ü "x"\na\tb\n143');
+  });
+
+  it('gives a command its environment, whatever the names in it', async () => {
+    const env = { MARK: mark, script: 'mine', fd: 'mine too', REPLY: 'and mine' };
+    for (let turn = 0; turn < 3; turn++) {
+      expect(await run('echo $script, $fd, $REPLY; env | grep -c echo', { env })).toBe(
+        'mine, mine too, and mine\n0\n1',
+      );
+      if (turn === 1) await untilOneWaits();
+    }
   });
 
   it('is not taken by a command with another environment, folder or script of any length', async () => {
@@ -121,17 +135,59 @@ describe.skipIf(!IS_LINUX).each(KINDS)('$kind of a command that follows two like
 });
 
 describe.skipIf(!IS_LINUX)('a fence that was set up ahead', () => {
-  it('is not used where another file lies at a path that it covers', async () => {
-    const folders = createFolders();
-    const sandbox = await openIn(folders, { policy: { require: 'bubblewrap' } });
-    const secret = folders.write('.env', 'old secret\n');
-    const mounts = [mountOf(folders.ws, 'write'), mountOf(secret, 'hidden')];
-    const run = async () => (await runIn(sandbox, folders, 'cat .env', { mounts, moreFollow: true })).output;
-    const denied = 'cat: .env: Permission denied\n';
-    expect([await run(), await run(), await run()]).toEqual([denied, denied, denied]);
-    renameSync(folders.write('next', 'new secret\n'), secret);
-    expect(await run()).toBe(denied);
+  let folders: Folders;
+  let sandbox: Sandbox;
+  beforeEach(async () => {
+    folders = createFolders();
+    sandbox = await openIn(folders, { policy: { require: 'bubblewrap' } });
+  });
+  afterEach(async () => {
     await sandbox.close();
     folders.remove();
+  });
+  /** What commands print of a covered file, twice, and once more after it was replaced while a fence waits. */
+  const readAround = async (file: string, mounts: readonly Mount[], replace: () => void): Promise<string[]> => {
+    const mark = sleepMark();
+    const options = { mounts: [mountOf(folders.ws, 'write'), ...mounts], env: { MARK: mark }, moreFollow: true };
+    const read = async () => (await runIn(sandbox, folders, `cat ${file}`, options)).output;
+    const isCovered = () => shellsWith(mark).some((pid) => readOf(pid, 'mountinfo').includes(` ${file} `));
+    const shown = [await read(), await read()];
+    await vi.waitFor(() => expect(isCovered()).toBe(true), { timeout: 10_000 });
+    replace();
+    // The kernel has taken the mount away in the fence that waits, too.
+    expect(isCovered()).toBe(false);
+    return [...shown, await read()];
+  };
+
+  it('is not used where another file lies at a path that it hides', async () => {
+    const secret = folders.write('.env', 'old secret\n');
+    const shown = await readAround(secret, [mountOf(secret, 'hidden')], () =>
+      renameSync(folders.write('next', 'new secret\n'), secret),
+    );
+    expect(shown).toEqual(Array(3).fill(`cat: ${secret}: Permission denied\n`));
+  });
+
+  it('is not used where another file with the number of the old one does', async () => {
+    const secret = folders.write('.env', 'old secret\n');
+    const { ino } = lstatSync(secret);
+    const shown = await readAround(secret, [mountOf(secret, 'hidden')], () => {
+      rmSync(secret);
+      // Most file systems give the number of a removed file to one that follows.
+      const next = (at = 0): string => {
+        const file = folders.write(`next-${at}`, 'new secret\n');
+        return lstatSync(file).ino === ino || at === 999 ? file : next(at + 1);
+      };
+      renameSync(next(), secret);
+    });
+    expect(shown).toEqual(Array(3).fill(`cat: ${secret}: Permission denied\n`));
+  });
+
+  it('is not used where another file lies at a path at which it shows something else', async () => {
+    const config = folders.write('.git/config', 'old token\n');
+    const cover = folders.write(path.join(folders.outside, 'cover'), 'no token\n');
+    const shown = await readAround(config, [mountOf(cover, 'read', config)], () =>
+      renameSync(folders.write('.git/config.lock', 'new token\n'), config),
+    );
+    expect(shown).toEqual(Array(3).fill('no token\n'));
   });
 });
