@@ -41,15 +41,13 @@ const SEARCH_MS = 10_000;
 export const createGitView = async (options: GitViewOptions): Promise<readonly Cover[]> => {
   const { repository, folder, hides, literals } = options;
   const { git, commonDir, alternates } = repository;
-  const directories = await gitDirectories(repository);
-  const covers = (await Promise.all(directories.map((dir) => coverFiles(git, dir, folder)))).flat();
+  const { own, modules } = await gitDirectories(repository);
+  const covers = (await Promise.all([...own, ...modules].map((dir) => coverFiles(git, dir, folder)))).flat();
   if (literals.length === 0) return covers;
   const search = { git, literals, hides, signal: AbortSignal.any([options.signal, AbortSignal.timeout(SEARCH_MS)]) };
   const lenders = alternates.map((objects) => dirname(objects));
-  if (!(await findPast(search, [commonDir, ...lenders]))) {
-    const modules = directories.filter((dir) => isWithin(join(commonDir, 'modules'), dir));
+  if (!(await findPast(search, [commonDir, ...lenders])))
     return [...covers, ...(await coverModules(repository, search, modules))];
-  }
   if (options.signal.aborted) return [commonDir, ...alternates].map((to) => ({ from: null, to }));
   const tracked = await listTracked(repository);
   const view = join(folder, 'repository');
@@ -76,7 +74,9 @@ const coverModules = async (
   const covers: Cover[] = [];
   for (const dir of modules) {
     const prefix = await submodulePrefix(repository, dir);
-    if (await hasHiddenPast({ ...search, dir, prefix })) covers.push({ from: null, to: join(dir, 'objects') });
+    // Of one whose folder is not known (it was taken out, or is another work tree's), nobody can tell which paths are hidden.
+    if (prefix === null || (await hasHiddenPast({ ...search, dir, prefix })))
+      covers.push({ from: null, to: join(dir, 'objects') });
   }
   return covers;
 };
@@ -107,21 +107,23 @@ const parseEntry = (line: Buffer, field: number): TreeEntry => {
   return { mode: fields[0] ?? '', oid: fields[field] ?? '', path: textPath(line.subarray(tab + 1)) };
 };
 
-/** The repository's git directory, this work tree's, and those of submodules. */
-const gitDirectories = async ({ commonDir, gitDir }: Repository): Promise<string[]> => {
-  const found = new Set([commonDir, gitDir]);
-  const pending = [{ dir: join(commonDir, 'modules'), depth: 0 }];
+/** The repository's git directory with those of all its work trees, and those of the submodules of each. */
+const gitDirectories = async ({ commonDir, gitDir }: Repository): Promise<{ own: string[]; modules: string[] }> => {
+  const linked = (await entriesOf(join(commonDir, 'worktrees'))).filter((entry) => entry.isDirectory());
+  const own = [...new Set([commonDir, gitDir, ...linked.map(({ name }) => join(commonDir, 'worktrees', name))])];
+  const modules: string[] = [];
+  const pending = own.map((dir) => ({ dir: join(dir, 'modules'), depth: 0 }));
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { dir, depth } = next;
     const entries = await entriesOf(dir);
     const isRepository = ['HEAD', 'objects'].every((name) => entries.some((entry) => entry.name === name));
-    if (isRepository) found.add(dir);
+    if (isRepository) modules.push(dir);
     // A submodule may be named with slashes, and have submodules of its own.
     for (const entry of entries)
       if (entry.isDirectory() && depth < MODULES_DEPTH && (!isRepository || entry.name === 'modules'))
         pending.push({ dir: join(dir, entry.name), depth: depth + 1 });
   }
-  return [...found];
+  return { own, modules };
 };
 
 const entriesOf = async (dir: string) => {

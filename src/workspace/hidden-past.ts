@@ -23,7 +23,10 @@ const MOST_BYTES = 64 * 1024 * 1024;
  * objects hold its contents. True as well where git cannot tell, or not before `signal` aborts.
  */
 export const hasHiddenPast = async (search: PastSearch): Promise<boolean> => {
-  const pathspecs = search.literals.map((literal) => `*${literal.replace(/[*?[\\]/g, '\\$&')}*`);
+  // A text that the prefix holds says nothing of the names below it.
+  const pathspecs = search.literals.map((literal) =>
+    search.prefix.includes(literal) ? '*' : `*${literal.replace(/[*?[\\]/g, '\\$&')}*`,
+  );
   const list = (command: readonly string[], stdin?: Buffer): Promise<Buffer | null> => listPast(search, command, stdin);
   // What is tracked now is found without a walk through the commits.
   const staged = await list(['rev-list', '--objects', '--indexed-objects']);
@@ -44,7 +47,11 @@ export const hasHiddenPast = async (search: PastSearch): Promise<boolean> => {
 };
 
 const hidesAny = ({ prefix, literals, hides }: PastSearch, names: readonly Buffer[]): boolean =>
-  names.some((name) => literals.some((literal) => name.includes(literal)) && hides(prefix + name.toString('utf8')));
+  names.some(
+    (name) =>
+      literals.some((literal) => prefix.includes(literal) || name.includes(literal)) &&
+      hides(prefix + name.toString('utf8')),
+  );
 
 const linesOf = (text: Buffer): Buffer[] => {
   const lines: Buffer[] = [];
@@ -68,9 +75,9 @@ const listPast = async (
   }
 };
 
-/** The folder that a submodule's git directory is of, as a prefix of its paths; '' where it does not say. */
-export const submodulePrefix = async ({ git, root }: Repository, dir: string): Promise<string> => {
+/** The folder that a submodule's git directory is of, as a prefix of its paths; null where it does not say, or names one elsewhere. */
+export const submodulePrefix = async ({ git, root }: Repository, dir: string): Promise<string | null> => {
   const set = await git.call(['config', '-f', join(dir, 'config'), 'core.worktree']);
   const below = relative(root, resolve(dir, set.stdout.toString('utf8').trim()));
-  return set.code !== 0 || below.startsWith('..') ? '' : `${below.split(sep).join('/')}/`;
+  return set.code !== 0 || below.startsWith('..') ? null : `${below.split(sep).join('/')}/`;
 };

@@ -174,6 +174,28 @@ describe("the agent's git", () => {
     expect(shown).toEqual(['0\n0\nb\n', 'base\n']);
   });
 
+  it('has no object of a hidden path of a submodule whose folder a rule names, without a folder, or of another work tree', async () => {
+    const policy = POLICY.replace('"secret/**"', '"vault/*.pem", "gone/f/*.pem", "linked/f/*.pem"');
+    bench = createBench({ 'a.txt': 'a\n', 'belay.yml': policy });
+    const library = join(bench.io, 'library');
+    execFileSync('git', ['init', '-q', '-b', 'main', library]);
+    commit(library, { 'a.pem': `${TOKEN}\n`, 'f/a.pem': `${TOKEN}\n` });
+    remove(library, 'f');
+    remove(library, 'a.pem');
+    commit(library, { 'b.txt': 'b\n' });
+    const module = (dir: string, ...args: string[]) =>
+      git(dir, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', ...args);
+    for (const name of ['vault', 'gone', 'linked']) module(bench.ws, 'add', library, name);
+    commitAll(bench);
+    git(bench.ws, 'worktree', 'add', '-q', '--detach', join(bench.io, 'other'));
+    module(join(bench.io, 'other'), 'update', '--init', 'linked');
+    git(join(bench.io, 'other', 'linked'), 'config', 'http.extraheader', TOKEN);
+    module(bench.ws, 'deinit', '-f', 'gone');
+    expect(countIn(bench.ws)).toBeGreaterThan(0);
+    const { code, shown } = await runAgent(bench.ws, [`${COUNT}; cat vault/b.txt`, 'git log --format=%s']);
+    expect({ code, shown }).toEqual({ code: 0, shown: ['0\nb\n', 'base\n'] });
+  });
+
   it.skipIf(process.geteuid?.() !== 0)('works where root runs belay in the workspace of another user', async () => {
     bench = createBench({ 'a.txt': 'a\n', 'secret/key': `${TOKEN}\n`, 'belay.yml': POLICY });
     commitAll(bench);
