@@ -126,7 +126,7 @@ describe('a run works', () => {
     );
     expect({
       code: wrong.code,
-      dirty: wrong.events[0]?.type === 'run.started' ? wrong.events[0].workspace?.dirty : null,
+      dirty: wrong.result?.changes.base_dirty,
     }).toEqual({ code: 10, dirty: true });
     expect(state()).toEqual(before);
     expect(treeOf(bench.ws)).toEqual(tree);
