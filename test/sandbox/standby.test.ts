@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -108,7 +109,8 @@ describe.skipIf(!IS_LINUX).each(KINDS)('$kind of a command that follows two like
     await run('echo 2');
     await untilOneWaits();
     const before = waiting();
-    for (const pid of before) process.kill(pid, 'SIGKILL');
+    // The end of one takes others with it.
+    spawnSync('kill', ['-9', ...before.map(String)]);
     await vi.waitFor(() => expect(waiting().filter((pid) => before.includes(pid))).toEqual([]));
     expect(await run('echo 3')).toBe('3\n0');
   });
