@@ -1,8 +1,16 @@
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { createRedactor, systemClock } from '../events/index.ts';
-import { lockWorkspace, openThread, readTimeline, resumeThread, type Timeline, treesOf } from '../thread/index.ts';
-import { type Location, locateRepository, openWorkspace, type TreeId } from '../workspace/index.ts';
-import { findPlace, type Place } from './place-in-thread.ts';
+import {
+  lockWorkspace,
+  openThread,
+  type RollbackNote,
+  readTimeline,
+  resumeThread,
+  type Timeline,
+  treesOf,
+} from '../thread/index.ts';
+import { type Location, locateRepository, openWorkspace, type TreeId, type Workspace } from '../workspace/index.ts';
+import { findPlace, type Place, type PlacedTree } from './place-in-thread.ts';
 
 export interface RollbackRequest {
   stateDir: string;
@@ -44,19 +52,21 @@ export async function rollbackThread(request: RollbackRequest): Promise<RolledBa
     const before = await workspace.snapshot();
     const base = workspace.base.tree;
     const target = request.to === 'undo' ? findUndone(timeline, threadId) : findPlace(request.to, { timeline, base });
-    if (!request.force && before !== base && !treesOf(timeline).has(before)) {
+    const killed = await findKilled(workspace, timeline, { now: before, target });
+    if (!request.force && killed === null && before !== base && !treesOf(timeline).has(before)) {
       const changes = await workspace.changedPaths(findPlace({ kind: 'final' }, { timeline, base }).tree, before);
       throw new UsageError(
         `the workspace holds changes that no turn of the thread made (${listOf(changes.map((change) => change.path))}); --force puts it back all the same, and --undo brings them back`,
         { code: 'workspace_changed' },
       );
     }
+    const from = startOf(request.to, killed) ?? { turn: timeline.position, tree: before };
     await thread.appendNote({
-      ...{ kind: 'rollback', toTurn: target.turn, fromTurn: timeline.position, lastTurn: timeline.lastTurn },
-      ...{ tree: target.tree, before },
+      ...{ kind: 'rollback', toTurn: target.turn, fromTurn: from.turn, lastTurn: timeline.lastTurn },
+      ...{ tree: target.tree, before: from.tree },
     });
     const files = await workspace.restore(target.tree);
-    return { workspace: meta.workspace, ...target, before, files };
+    return { workspace: meta.workspace, ...target, before: from.tree, files };
   } finally {
     for (const close of closers.toReversed()) await close();
   }
@@ -75,6 +85,31 @@ function findUndone({ rollbacks }: Timeline, id: string): { turn: number; tree: 
   const last = rollbacks.at(-1);
   if (last === undefined) throw new UsageError(`thread ${id} was never rolled back`, { code: 'no_turn' });
   return { turn: last.fromTurn, tree: last.before };
+}
+
+/**
+ * The last rollback, where it was killed before all files were written: each file is as it was before, or as it was to be. All of it is
+ * in those two snapshots, so that nothing of the state between them has to be kept.
+ */
+async function findKilled(
+  workspace: Pick<Workspace, 'changedPaths'>,
+  { rollbacks, lastTurn }: Timeline,
+  { now, target }: { now: TreeId; target: PlacedTree },
+): Promise<RollbackNote | null> {
+  const last = rollbacks.at(-1);
+  if (last === undefined || last.lastTurn !== lastTurn) return null;
+  // All is done: the same rollback given again, for whoever saw it killed, or another one.
+  if (now === last.tree) return target.turn === last.toTurn && target.tree === last.tree ? last : null;
+  const missing = await workspace.changedPaths(now, last.tree);
+  const done = new Set((await workspace.changedPaths(last.before, now)).map((change) => change.path));
+  // A file that is not there (`add`) was taken away for the next one to be put in its place.
+  return missing.some(({ kind, path }) => kind !== 'add' && done.has(path)) ? null : last;
+}
+
+/** Where a rollback that takes the place of a killed one begins, for `--undo`: where that one began, or where it was to lead. */
+function startOf(to: RollbackRequest['to'], killed: RollbackNote | null): { turn: number; tree: TreeId } | null {
+  if (killed === null) return null;
+  return to === 'undo' ? { turn: killed.toTurn, tree: killed.tree } : { turn: killed.fromTurn, tree: killed.before };
 }
 
 const MOST_LISTED = 5;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { hasCode } from '../errors.ts';
@@ -9,6 +9,8 @@ import { findProcess, type ProcessIdentity } from './process-identity.ts';
 export const SILENT_MS = 120_000;
 /** A claim that took the lock has a second name, with this ending. */
 const HELD = '.held';
+/** Of a claim that is being written: none yet. */
+const DRAFT = '.part';
 const TOKEN = /^[0-9a-z]{8,}$/;
 
 /** What one process says about itself in a lock folder. */
@@ -37,7 +39,9 @@ export async function makeClaim(folder: string, text: ClaimText): Promise<string
   for (;;) {
     await makeFolder(folder);
     try {
-      await writeFile(join(folder, token), JSON.stringify(text), { mode: 0o600, flag: 'wx' });
+      // Whoever is killed in between must not leave a claim that says nothing of its process: it would hold until it has been silent for long.
+      await writeFile(join(folder, token + DRAFT), JSON.stringify(text), { mode: 0o600, flag: 'wx' });
+      await rename(join(folder, token + DRAFT), join(folder, token));
       return token;
     } catch (error) {
       // The holder before took its empty folder away in between.

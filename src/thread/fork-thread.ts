@@ -26,6 +26,8 @@ export interface ForkOptions {
   version: string;
   redactor: Redactor;
   clock: Clock;
+  /** Copies what else belongs to a thread, before the new one is one. */
+  complete(dir: string): Promise<void>;
 }
 
 const NOT_RUN = 'not run: the thread was forked before it';
@@ -53,6 +55,7 @@ export async function forkThread(options: ForkOptions): Promise<string> {
     const thread = await openFork({ ...options, id, dir });
     await tellFork(thread, options);
     await thread.close();
+    await options.complete(dir);
     const goal = options.goal === null ? from.meta.goal : redactor.redact(options.goal);
     await writeMeta(dir, {
       ...{ format: 1, thread_id: id, workspace, goal, created: new Date(created).toISOString() },

@@ -1,4 +1,4 @@
-import { lstat, readdir, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockPath } from './create-thread.ts';
 import { acquireLock } from './lock.ts';
@@ -29,7 +29,9 @@ interface Candidate {
 
 /** Removes threads by age and size, but none that a run is writing. Folders that never became a thread (a killed fork or import) count as threads. */
 export async function pruneThreads(stateDir: string, rules: PruneRules): Promise<Pruned[]> {
-  const candidates = await findCandidates(threadsFolder(stateDir));
+  const folder = threadsFolder(stateDir);
+  if (!rules.dryRun) await removeRests(folder);
+  const candidates = await findCandidates(folder);
   const removed: Pruned[] = [];
   let total = candidates.reduce((sum, { bytes }) => sum + bytes, 0);
   for (const { id, dir, createdMs, bytes } of candidates) {
@@ -47,11 +49,26 @@ async function removeUnlessBusy(dir: string, dryRun: boolean): Promise<boolean> 
   const lock = await acquireLock({ path: lockPath(dir), owner: 'prune' });
   if (lock.kind === 'held') return false;
   try {
-    if (!dryRun) await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+    if (!dryRun) {
+      // In one step: a thread is whole, or it is none.
+      await rename(dir, dir + REST);
+      await removeFolder(dir + REST);
+    }
     return true;
   } finally {
     await lock.release();
   }
+}
+
+/** Ends the name of a thread that is being removed; no thread has such a name. */
+const REST = '.pruned';
+
+const removeFolder = (dir: string): Promise<void> => rm(dir, { recursive: true, force: true, maxRetries: 3 });
+
+/** What a killed prune left of threads. */
+async function removeRests(folder: string): Promise<void> {
+  for (const name of (await orNull(readdir(folder))) ?? [])
+    if (name.endsWith(REST) && isThreadId(name.slice(0, -REST.length))) await removeFolder(join(folder, name));
 }
 
 /** A folder without its facts may be a thread that is just being made. */

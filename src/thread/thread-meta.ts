@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { hasCode } from '../errors.ts';
@@ -41,7 +41,10 @@ export const ThreadMeta = z.object({
 export type ThreadMeta = z.infer<typeof ThreadMeta>;
 
 export async function writeMeta(dir: string, meta: ThreadMeta): Promise<void> {
-  await writeFile(join(dir, META_FILE), `${JSON.stringify(meta, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  const draft = join(dir, `${META_FILE}.part`);
+  await writeFile(draft, `${JSON.stringify(meta, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  // In one step: what has a half of it would be a thread that does not open.
+  await rename(draft, join(dir, META_FILE));
 }
 
 /** What any format says of itself. */

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { FIRST_PREV, readEvents } from '../events/index.ts';
+import { lockPath } from './create-thread.ts';
 import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER } from './disk-thread.ts';
+import { acquireLock } from './lock.ts';
 import { readNoteFile } from './note-log.ts';
 import { orNull } from './or-null.ts';
 import type { PackedSnapshots } from './pack-thread.ts';
 import { readThreadFile } from './read-thread-file.ts';
 import { isThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
 import { SNAPSHOT_ENTRIES } from './thread-file.ts';
-import { META_FILE, parseMeta, type ThreadMeta, TRUST_OPTIONS, writeMeta } from './thread-meta.ts';
+import { META_FILE, parseMeta, readMeta, type ThreadMeta, TRUST_OPTIONS, writeMeta } from './thread-meta.ts';
 import { readTimeline, treesOf } from './timeline.ts';
 
 export interface UnpackOptions {
@@ -36,13 +38,14 @@ export async function unpackThread(options: UnpackOptions): Promise<ThreadMeta> 
   const { stateDir, file, workspace } = options;
   await openStateFolder(stateDir, workspace);
   const made: string[] = [];
+  const locks: { release(): Promise<void> }[] = [];
   try {
     const header = await readThreadFile({
       path: file,
       maxBytes: options.maxBytes,
       async place({ thread_id: id }) {
         const dir = join(threadsFolder(stateDir), isThreadId(id) ? id : refuseName(file, id));
-        await makeFolder(dir, id);
+        locks.push(await claimFolder(dir, id));
         made.push(dir);
         for (const folder of [OUTPUTS_FOLDER, ARTIFACTS_FOLDER, SNAPSHOTS_FOLDER])
           await mkdir(join(dir, folder), { mode: 0o700 });
@@ -56,6 +59,7 @@ export async function unpackThread(options: UnpackOptions): Promise<ThreadMeta> 
     throw error instanceof UsageError ? error : unusable(stateDir, error);
   } finally {
     for (const dir of made) await rm(dir, { recursive: true, force: true });
+    for (const lock of locks) await lock.release();
   }
 }
 
@@ -63,15 +67,35 @@ function refuseName(file: string, id: string): never {
   throw new UsageError(`${file}: ${JSON.stringify(id)} is no name for a thread`, { code: 'thread_file' });
 }
 
-async function makeFolder(dir: string, id: string): Promise<void> {
+/** An empty folder, locked: a new one, or that of an import that was killed. */
+async function claimFolder(dir: string, id: string): Promise<{ release(): Promise<void> }> {
+  const refuse = (what: string): never => {
+    throw new UsageError(`thread ${id} ${what}`, { code: 'thread_exists' });
+  };
+  const isNew = await makeFolder(dir);
+  const isThread = async () => !isNew && (await readMeta(dir)) !== 'missing';
+  const here = `is here already; belay thread show ${id}`;
+  if (await isThread()) return refuse(here);
+  const lock = await acquireLock({ path: lockPath(dir), owner: 'import' });
+  if (lock.kind === 'held') return refuse(`is being imported by process ${lock.by.pid}`);
+  // Its import may have come to its end in between.
+  if (await isThread()) {
+    await lock.release();
+    return refuse(here);
+  }
+  for (const name of await readdir(dir))
+    if (join(dir, name) !== lockPath(dir)) await rm(join(dir, name), { recursive: true, force: true });
+  return lock;
+}
+
+/** Whether it was not there. */
+async function makeFolder(dir: string): Promise<boolean> {
   try {
     await mkdir(dir, { mode: 0o700 });
+    return true;
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
-    throw new UsageError(`thread ${id} is here already (or is being imported); belay thread show ${id}`, {
-      code: 'thread_exists',
-      cause: error,
-    });
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
   }
 }
 

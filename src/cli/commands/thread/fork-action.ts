@@ -25,8 +25,8 @@ export const forkAction: Handler = async ({ io, options, words: [id = ''], versi
   const fork = await forkThread({
     ...{ stateDir, from, turn, goal, workspace, version },
     ...{ redactor: createRedactor([]), clock: systemClock },
+    complete: (dir) => copyKeptCarry(from.dir, dir),
   });
-  await copyKeptCarry(from.dir, (await openThread(stateDir, fork)).dir);
   await print(
     io.stdout,
     isGiven(options, 'json')
