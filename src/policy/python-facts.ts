@@ -5,6 +5,8 @@ export interface PythonFacts {
   folder: 'tests' | 'test' | null;
   manager: 'uv' | 'poetry' | 'pip';
   hasRequirements: boolean;
+  /** Whether it is something that pip could install. */
+  isPackage: boolean;
 }
 
 interface PythonProject {
@@ -23,16 +25,22 @@ const MAX_TESTS = 20;
 /** null where the root shows no Python project. */
 export async function readPythonFacts(project: PythonProject): Promise<PythonFacts | null> {
   const { names, read } = project;
-  if (!MANIFESTS.some((name) => names.has(name))) return null;
+  const hasManifest = MANIFESTS.some((name) => names.has(name));
+  // Without a manifest it is one where modules lie in the root and tests are to be seen: other projects may have a script or two.
+  if (!hasManifest && ![...names].some((name) => name.endsWith('.py'))) return null;
   const folder = (['tests', 'test'] as const).find((name) => names.has(name)) ?? null;
   const inFolder = folder === null ? new Set<string>() : await project.list(folder);
+  if (!hasManifest && ![...names, ...inFolder].some(isTest)) return null;
   return {
     runner: await readRunner(project, folder, inFolder),
     folder: folder === null || inFolder.has('__init__.py') ? null : folder,
     manager: names.has('uv.lock') ? 'uv' : names.has('poetry.lock') ? 'poetry' : 'pip',
     hasRequirements: (await read('requirements.txt')) !== null,
+    isPackage: names.has('pyproject.toml') || names.has('setup.py') || names.has('setup.cfg'),
   };
 }
+
+const isTest = (name: string): boolean => /^test.*\.py$|_test\.py$/.test(name);
 
 async function readRunner(
   { names, read }: PythonProject,
@@ -43,7 +51,6 @@ async function readRunner(
   if (texts.some((text) => text !== null && /\bpytest\b/.test(text))) return 'pytest';
   if (CONFIGS.some((name) => names.has(name)) || inFolder.has('conftest.py')) return 'pytest';
   if (names.has('manage.py')) return 'django';
-  const isTest = (name: string) => /^test.*\.py$|_test\.py$/.test(name);
   const files = [
     ...[...names].filter(isTest),
     ...[...inFolder].filter(isTest).map((name) => `${folder}/${name}`),

@@ -1,4 +1,5 @@
 import { BUILT_IN_PROTECT } from './built-in-lists.ts';
+import type { PythonFacts } from './python-facts.ts';
 import type { NodeManager, RepositoryFacts } from './repository-facts.ts';
 
 interface Proposal {
@@ -133,17 +134,16 @@ const NODE_INSTALLS: Readonly<Record<NodeManager, string>> = {
   bun: 'bun install --frozen-lockfile',
 };
 
+function pythonInstalls({ manager, hasRequirements, isPackage }: PythonFacts): readonly string[] {
+  if (manager !== 'pip') return [{ uv: 'uv sync --frozen', poetry: 'poetry install' }[manager]];
+  if (hasRequirements) return ['python3 -m pip install -r requirements.txt'];
+  return isPackage ? ['python3 -m pip install .'] : [];
+}
+
 function installCommands({ node, python, go, rust, ruby, php }: RepositoryFacts): readonly string[] {
   const installs: string[] = [];
   if (node !== null) installs.push(node.hasLock ? NODE_INSTALLS[node.manager] : 'npm install');
-  if (python !== null)
-    installs.push(
-      {
-        uv: 'uv sync --frozen',
-        poetry: 'poetry install',
-        pip: `python3 -m pip install ${python.hasRequirements ? '-r requirements.txt' : '.'}`,
-      }[python.manager],
-    );
+  if (python !== null) installs.push(...pythonInstalls(python));
   if (go) installs.push('go mod download');
   if (rust !== null) installs.push(rust.hasLock ? 'cargo fetch --locked' : 'cargo fetch');
   if (ruby !== null) installs.push('bundle install');

@@ -65,6 +65,18 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
     ['tests: python3 -m pytest'],
   ],
   ['tests beside the code', { 'pyproject.toml': '', 'test_a.py': '' }, ['tests: python3 -m unittest discover']],
+  [
+    'modules and tests alone',
+    { 'm.py': '', 'tests/test_m.py': 'import unittest\n' },
+    ['tests: python3 -m unittest discover -s tests'],
+  ],
+  [
+    'modules and tests that are functions',
+    { 'm.py': '', 'test_m.py': 'def test_a(): pass\n' },
+    ['tests: python3 -m pytest'],
+  ],
+  ['a script beside a make file', { 'gen.py': '', 'tests/a.sh': '', Makefile: 'test:\n' }, ['tests: make test']],
+  ['a test in Python of something else', { Makefile: 'test:\n', 'tests/test_a.py': '' }, ['tests: make test']],
   ['pyproject without tests', { 'pyproject.toml': '[project]\nname = "x"\n', 'x.py': '' }, []],
   ['go', { 'go.mod': 'module x\n' }, ['tests: go test ./...', 'vet: go vet ./...']],
   ['cargo', { 'Cargo.toml': '', 'Cargo.lock': '' }, ['tests: cargo test --locked']],
@@ -103,6 +115,11 @@ test('an empty repository and a missing folder give no checks, with a hint', asy
 test('installing is a commented step that names the hosts it needs', async () => {
   const { text } = await propose({ 'package.json': manifest({ test: 'x' }), 'package-lock.json': '{}' });
   expect(text).toContain('# setup:\n#   - {run: npm ci, network: {allow: [REGISTRY]}}\n');
+});
+
+test('nothing is installed where there is nothing that pip could install', async () => {
+  const { text } = await propose({ 'm.py': '', 'test_m.py': '' });
+  expect(text).not.toContain('pip install');
 });
 
 test('the commented lines are valid as well once they are taken in', async () => {
