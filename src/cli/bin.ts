@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The way in, and the only CommonJS of dist/. `--version` answers before anything is loaded.
+import { SinkError } from '../errors.ts';
 import { openCompiled } from './open-compiled.ts';
 
 declare const BELAY_VERSION: string;
@@ -18,6 +19,18 @@ function keepYoungSmall(): void {
   }, STARTED_MS).unref();
 }
 
+/** As `print` does it: a reader that went away is no error, a full disk is one. */
+function printVersion(): void {
+  process.stderr.on('error', () => undefined);
+  process.stdout.on('error', (error) => {
+    const { reason, message } = new SinkError('stdout', error);
+    if (reason === 'closed') return;
+    process.stderr.write(`belay: ${message}\n`);
+    process.exitCode = 1;
+  });
+  process.stdout.write(`${BELAY_VERSION}\n`);
+}
+
 async function start(argv: readonly string[]): Promise<never> {
   keepYoungSmall();
   const { main, runJob } = openCompiled(__dirname) ?? (await import('./entries.ts'));
@@ -27,5 +40,5 @@ async function start(argv: readonly string[]): Promise<never> {
 }
 
 const argv = process.argv.slice(2);
-if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) process.stdout.write(`${BELAY_VERSION}\n`);
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-v')) printVersion();
 else void start(argv);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, CLI, createBench } from '../scenario.ts';
+import { type Bench, CLI, createBench, runCli } from '../scenario.ts';
 
 let bench: Bench;
 beforeEach(() => {
@@ -23,4 +23,17 @@ describe('a reader that goes away', () => {
     const code = await new Promise<number | null>((resolve) => child.on('close', (status) => resolve(status)));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
+});
+
+describe('a full disk under stdout', () => {
+  it.each([['--version'], ['-v'], ['--help'], ['schema', 'events']])(
+    'is told in one line by %s %s',
+    async (...words) => {
+      const { code, stderr } = await runCli(words, bench, { stdout: '/dev/full' });
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(/^belay: cannot write to stdout: ENOSPC[^\n]*\n$/),
+      });
+    },
+  );
 });

@@ -32,6 +32,13 @@ describe('the command line', () => {
     expect(await tell(...words)).toEqual({ code: 2, said });
   });
 
+  it.each([['audit'], ['report'], ['replay']])('tells a folder from a broken stream in %s', async (command) => {
+    expect(await tell(command, import.meta.dirname)).toEqual({
+      code: 2,
+      said: `belay: cannot read ${import.meta.dirname}: it is a folder`,
+    });
+  });
+
   it('takes a goal that begins with a dash after --', async () => {
     const answer = await tell('run', '--policy', '/nowhere/belay.yml', '--', '--fix the parser');
     expect(answer).toEqual({ code: 2, said: expect.stringContaining('/nowhere/belay.yml') });

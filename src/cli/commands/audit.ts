@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { type EventLine, type JsonLine, parseEventLine, readJsonLines } from '../../events/index.ts';
@@ -49,11 +50,13 @@ async function* toEvents(lines: AsyncIterable<JsonLine>): AsyncGenerator<EventLi
   for await (const line of lines) yield parseEventLine(line);
 }
 
-/** A file that is not there is bad usage, not a broken stream. */
+/** A file that is not there, or cannot be read, is bad usage, not a broken stream. */
 export async function requireReadable(path: string): Promise<void> {
   try {
-    await stat(path);
+    await access(path, constants.R_OK);
+    if ((await stat(path)).isDirectory()) throw new UsageError(`cannot read ${path}: it is a folder`);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
