@@ -9,6 +9,13 @@ import { USERS } from '../users.ts';
 const PNPM = join(import.meta.dirname, '../../node_modules/.bin/pnpm');
 const has = (program: string, ...args: string[]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 
+/** Copies where the two are on different file systems. */
+function linkOrCopy(from: string, to: string): void {
+  if (has('cp', '-al', from, to)) return;
+  rmSync(to, { recursive: true, force: true });
+  execFileSync('cp', ['-a', from, to]);
+}
+
 /** Hard links to the toolchains of cargo: a home that another user may read, where the real one is not. */
 function linkCargo(home: string): void {
   const rustup = join(homedir(), '.rustup');
@@ -17,11 +24,11 @@ function linkCargo(home: string): void {
   );
   for (const part of ['settings.toml', ...parts].filter((name) => existsSync(join(rustup, name)))) {
     mkdirSync(join(home, '.rustup', part, '..'), { recursive: true });
-    execFileSync('cp', ['-al', join(rustup, part), join(home, '.rustup', part)]);
+    linkOrCopy(join(rustup, part), join(home, '.rustup', part));
   }
   // rustup wants to make them where they are missing.
   for (const name of ['downloads', 'tmp', 'update-hashes']) mkdirSync(join(home, '.rustup', name));
-  execFileSync('cp', ['-al', join(homedir(), '.cargo'), join(home, '.cargo')]);
+  if (existsSync(join(homedir(), '.cargo'))) linkOrCopy(join(homedir(), '.cargo'), join(home, '.cargo'));
 }
 
 const policy = (run: string, more = '') =>
@@ -69,7 +76,7 @@ describe.each(USERS)('the work of people gets done in the fence, with belay run 
     if (uid === undefined || !works) return;
     home = join(scratch, 'home');
     mkdirSync(home);
-    if (existsSync(join(homedir(), '.rustup'))) linkCargo(home);
+    if (existsSync(join(homedir(), '.rustup', 'toolchains'))) linkCargo(home);
   });
   afterEach(() => bench.remove());
 
