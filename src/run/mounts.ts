@@ -29,22 +29,27 @@ export interface MountPlan {
 interface Found {
   protected: string[];
   hidden: string[];
+  /** `.git` folders of repositories inside this one: their history and credentials are no part of the task. */
+  nested: string[];
 }
 
 /**
  * Existing paths that the policy protects, freezes or hides, outermost first: a folder that matches is not looked into.
- * `.git` folders are neither listed nor entered.
+ * `.git` folders are not entered.
  */
 function findPaths(plan: MountPlan): Found {
   const protects = createMatcher([...plan.policy.workspace.protect, ...plan.policy.verify.cleanRoom.freeze]);
   const hides = createMatcher(plan.policy.workspace.hide);
-  const found: Found = { protected: [], hidden: [] };
+  const found: Found = { protected: [], hidden: [], nested: [] };
   const pending = [''];
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     for (const entry of readFolder(join(plan.root, path))) {
-      if (entry.name === '.git') continue;
       const child = path === '' ? entry.name : `${path}/${entry.name}`;
       const isFolder = entry.isDirectory();
+      if (entry.name === '.git') {
+        if (isFolder && path !== '') found.nested.push(child);
+        continue;
+      }
       if (hides(child) !== null || (isFolder && hides(`${child}/x`) !== null)) found.hidden.push(child);
       else if (
         protects(child) !== null ||
@@ -93,13 +98,13 @@ function readableMounts(policy: Policy): Mount[] {
 export function planAgentMounts(plan: MountPlan): () => Promise<readonly Mount[]> {
   const writable = plan.policy.sandbox.mode === 'read-only' ? 'read' : 'write';
   const read = (path: string): Mount => ({ from: path, to: path, access: 'read' });
-  const found = plan.policy.sandbox.mode === 'off' ? { protected: [], hidden: [] } : findPaths(plan);
-  const hidden = [...found.hidden.map((path) => join(plan.root, path)), ...plan.alsoHidden].map(
-    (path): Mount => ({ from: path, to: path, access: 'hidden' }),
-  );
-  if (hidden.length > MOST_MOUNTS) {
+  const found = plan.policy.sandbox.mode === 'off' ? { protected: [], hidden: [], nested: [] } : findPaths(plan);
+  const hide = (path: string): Mount => ({ from: path, to: path, access: 'hidden' });
+  const hidden = [...found.hidden.map((path) => join(plan.root, path)), ...plan.alsoHidden].map(hide);
+  const nested = found.nested.map((path) => hide(join(plan.root, path)));
+  if (hidden.length + nested.length > MOST_MOUNTS) {
     throw new UsageError(
-      `workspace.hide: ${hidden.length} paths match, more than ${MOST_MOUNTS} cannot be hidden; hide their folder`,
+      `workspace.hide: ${hidden.length} paths match, beside ${nested.length} nested repositories; more than ${MOST_MOUNTS} cannot be hidden: hide their folder`,
     );
   }
   const guarded = [...found.protected, ...plan.foreign].map((path) => read(join(plan.root, path)));
@@ -115,7 +120,8 @@ export function planAgentMounts(plan: MountPlan): () => Promise<readonly Mount[]
     ...gitCovers.map(
       ({ from, to }): Mount => (from === null ? { from: to, to, access: 'hidden' } : { from, to, access: 'read' }),
     ),
-    ...covers.filter((mount) => inside(plan.root, mount.from)).slice(0, MOST_MOUNTS),
+    ...covers.filter((mount) => inside(plan.root, mount.from)).slice(0, MOST_MOUNTS - nested.length),
+    ...nested,
   ]);
   // A failure is told by the first command, which asks for them.
   planned.catch(() => undefined);

@@ -207,14 +207,44 @@ describe("the agent's git", () => {
     expect(shown[0]).not.toContain(TOKEN);
   });
 
+  it.each(['workspace-write', 'read-only'])(
+    'knows nothing of a repository inside the workspace, ignored or not (%s)',
+    async (mode) => {
+      bench = createBench({
+        'a.txt': 'a\n',
+        '.gitignore': 'deps/\n',
+        'belay.yml': `${POLICY}sandbox: {mode: ${mode}}\n`,
+      });
+      commitAll(bench);
+      for (const path of ['vendor', 'deps/inner']) {
+        const dir = join(bench.ws, path);
+        mkdirSync(dir, { recursive: true });
+        git(dir, 'init', '-q');
+        commit(dir, { '.env': TOKEN, 'lib.txt': 'lib\n' });
+        remove(dir, '.env');
+        git(dir, 'config', 'http.extraheader', TOKEN);
+      }
+      const look = (path: string) =>
+        `cat ${path}/lib.txt; cd ${path}; git log -p --all 2>&1; find .git -type f 2>&1; cat .git/config 2>&1`;
+      const { shown } = await runAgent(bench.ws, [look('vendor'), look('deps/inner')]);
+      expect(shown.map((text) => [text.includes('lib\n'), text.includes(TOKEN)])).toEqual([
+        [true, false],
+        [true, false],
+      ]);
+    },
+  );
+
   it('shows what git keeps to no reading tool', async () => {
     bench = createBench({ 'a.txt': 'a\n', 'belay.yml': POLICY });
     commitAll(bench);
+    git(bench.ws, 'init', '-q', 'inner');
     const cassette = join(bench.io, 'model.jsonl');
     const call = (name: string, input: object) => `${JSON.stringify({ tool_calls: [{ name, input }] })}\n`;
     writeFileSync(
       cassette,
       call('read_file', { path: '.git/config' }) +
+        call('read_file', { path: 'inner/.git/config' }) +
+        call('search', { pattern: 'repositoryformatversion', path: 'inner' }) +
         call('search', { pattern: 'repositoryformatversion', path: '.git' }) +
         call('list_files', { pattern: '.git/**' }) +
         call('finish', { status: 'done', summary: 'done' }),
