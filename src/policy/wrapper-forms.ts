@@ -9,6 +9,8 @@ export const FORMS: Readonly<Record<string, WrapperForm>> = {
     dashIsOption: true,
   },
   nohup: {},
+  // After a redirection bash takes it for a word of its own in some places, and for the name of a program in others.
+  '!': {},
   setsid: { flags: 'c ctty f fork w wait' },
   time: { values: 'f format o output', flags: 'a append p portability v verbose q quiet', idle: 'version help V' },
   timeout: { values: 's signal k kill-after', flags: 'foreground preserve-status v verbose f p', operands: 1 },

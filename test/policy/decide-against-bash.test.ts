@@ -225,6 +225,10 @@ test.skipIf(isMissing)(
   },
 );
 
+test.each([': ${x:-$(\n>out ! git push\n)}', '>out ! git push', '! git push'])('%j is a push', (text) => {
+  expect(decide({ kind: 'command', command: text }, policy).decision).toBe('deny');
+});
+
 test.skipIf(isMissing)('the stand-in for git does see a push, so that the test above can fail', async () => {
   expect([await pushes('git push'), await pushes('git -C . push'), await pushes('git status; echo git push')]).toEqual([
     true,
