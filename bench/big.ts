@@ -1,30 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commitAll, inFolder } from './in-folder.ts';
 import { CLI, childrenCpuS, measureRun } from './measure-run.ts';
 import { median, type Row } from './row.ts';
 import type { ScriptedModel } from './scripted-model.ts';
 
-function inFolder<T>(act: (root: string, env: NodeJS.ProcessEnv) => T): T {
-  const root = mkdtempSync(join(tmpdir(), 'belay-bench-'));
-  mkdirSync(join(root, 'repository'));
-  const git = (...args: string[]) =>
-    spawnSync('git', ['-c', 'gc.auto=0', '-c', 'user.name=b', '-c', 'user.email=b@localhost', ...args], {
-      cwd: join(root, 'repository'),
-    });
-  try {
-    git('init', '-q');
+/** A repository with a policy, and the environment of belay in it. */
+function inRepository(act: (root: string, env: NodeJS.ProcessEnv) => Row[]): Promise<Row[]> {
+  return inFolder((root) => {
+    const repository = join(root, 'repository');
+    mkdirSync(repository);
     writeFileSync(
-      join(root, 'repository', 'belay.yml'),
+      join(repository, 'belay.yml'),
       'version: 1\nverify: {checks: []}\nlimits: {changed_lines: 1000000}\n',
     );
-    git('add', '-A');
-    git('commit', '-q', '-m', 'base');
+    commitAll(repository);
     return act(root, { PATH: process.env['PATH'], HOME: root });
-  } finally {
-    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-  }
+  });
 }
 
 const answers = (...calls: { name: string; input: object }[]) =>
@@ -48,8 +41,8 @@ export async function benchOutput(model: ScriptedModel): Promise<Row[]> {
 }
 
 /** A patch of one line in a file of 10 MB, as a run of its own, less the same run without the patch. */
-export function benchPatch(): Row[] {
-  return inFolder((root, env) => {
+export function benchPatch(): Promise<Row[]> {
+  return inRepository((root, env) => {
     const repository = join(root, 'repository');
     const lines = Array.from(
       { length: 200_000 },
@@ -92,8 +85,8 @@ export function benchPatch(): Row[] {
 }
 
 /** Many small jobs from cassettes, two at a time. */
-export function benchBatch(jobs: number): Row[] {
-  return inFolder((root, env) => {
+export function benchBatch(jobs: number): Promise<Row[]> {
+  return inRepository((root, env) => {
     const repository = join(root, 'repository');
     writeFileSync(join(root, 'model.jsonl'), answers({ name: 'write_file', input: { path: 'a.txt', content: 'a\n' } }));
     const lines = Array.from(

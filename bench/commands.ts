@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inFolder } from './in-folder.ts';
 import { CLI } from './measure-run.ts';
 import { median, type Row } from './row.ts';
 
@@ -31,10 +31,11 @@ export const RAW_BWRAP = [
 ];
 
 /** Start-up of commands that need no run, and the measures that other figures stand beside. */
-export function benchCommands(rounds: number): { rows: Row[]; nodeMs: number; bwrapMs: number; gitMs: number } {
-  const root = mkdtempSync(join(tmpdir(), 'belay-bench-'));
-  mkdirSync(join(root, 'home'));
-  try {
+export function benchCommands(
+  rounds: number,
+): Promise<{ rows: Row[]; nodeMs: number; bwrapMs: number; gitMs: number }> {
+  return inFolder((root) => {
+    mkdirSync(join(root, 'home'));
     spawnSync('git', ['init', '-q'], { cwd: root });
     writeFileSync(join(root, 'a.txt'), 'a\n');
     const node = process.execPath;
@@ -56,7 +57,5 @@ export function benchCommands(rounds: number): { rows: Row[]; nodeMs: number; bw
       { name: '`belay --help`', value: times['help'] ?? 0, unit: 'ms', against },
     ];
     return { rows, nodeMs, bwrapMs, gitMs };
-  } finally {
-    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-  }
+  });
 }

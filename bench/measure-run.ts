@@ -1,7 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commitAll, inFolder } from './in-folder.ts';
 import { median } from './row.ts';
 import type { ScriptedModel } from './scripted-model.ts';
 
@@ -34,23 +34,18 @@ export interface RunOptions {
 }
 
 /** One run of the built CLI in a small repository with a home of its own. */
-export async function measureRun({
-  model,
-  turns,
-  mode,
-  command = (turn) => `echo turn-${turn}`,
-}: RunOptions): Promise<RunFigures> {
-  const root = mkdtempSync(join(tmpdir(), 'belay-bench-'));
+export function measureRun(options: RunOptions): Promise<RunFigures> {
+  return inFolder((root) => measureIn(root, options));
+}
+
+async function measureIn(
+  root: string,
+  { model, turns, mode, command = (turn) => `echo turn-${turn}` }: RunOptions,
+): Promise<RunFigures> {
   const repository = join(root, 'repository');
   for (const folder of ['home', 'repository']) mkdirSync(join(root, folder));
   writeFileSync(join(repository, 'a.txt'), 'a\n');
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'gc.auto=0', '-c', 'user.name=b', '-c', 'user.email=b@localhost', ...args], {
-      cwd: repository,
-    });
-  git('init', '-q');
-  git('add', '-A');
-  git('commit', '-q', '-m', 'base');
+  commitAll(repository);
   const policy = join(root, 'belay.yml');
   writeFileSync(
     policy,
@@ -73,7 +68,6 @@ export async function measureRun({
   clearInterval(sampler);
   closeSync(out);
   const logBytes = readFileSync(join(root, 'events.jsonl')).length;
-  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   if (seen.length !== turns + 1) throw new Error(`the run made ${seen.length} requests, not ${turns + 1}`);
   const gaps = seen.slice(1).map((request, index) => request.arrivedMs - (seen[index]?.answeredMs ?? Number.NaN));
   const tenth = Math.max(1, Math.floor(gaps.length / 10));

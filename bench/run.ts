@@ -71,8 +71,8 @@ async function benchTurns(model: ScriptedModel, bwrapMs: number): Promise<Row[]>
 
 const model = await startScriptedModel();
 try {
-  const { rows, bwrapMs } = benchCommands(quick ? 5 : 21);
-  const parts: (() => Row[] | Promise<Row[]>)[] = [
+  const { rows, bwrapMs } = await benchCommands(quick ? 5 : 21);
+  const parts: (() => Promise<Row[]>)[] = [
     () => benchFence(quick ? 5 : 41),
     () => benchTurns(model, bwrapMs),
     () => benchOutput(model),

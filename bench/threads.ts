@@ -1,11 +1,11 @@
 /** Snapshots of big workspaces, and long threads, in the process itself. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEventStream, createRedactor, NO_USAGE, systemClock } from '../src/events/index.ts';
 import { createThread, createThreadSink, openThread, readTimeline } from '../src/thread/index.ts';
 import { openWorkspace } from '../src/workspace/index.ts';
+import { commitAll, inFolder } from './in-folder.ts';
 import { CLI } from './measure-run.ts';
 import { median, type Row } from './row.ts';
 
@@ -17,15 +17,6 @@ async function measure(name: string, times: number, act: (i: number) => Promise<
     walls.push(performance.now() - start);
   }
   return { name, value: median(walls), unit: 'ms' };
-}
-
-async function inFolder(act: (root: string) => Promise<Row[]>): Promise<Row[]> {
-  const root = mkdtempSync(join(tmpdir(), 'belay-bench-'));
-  try {
-    return await act(root);
-  } finally {
-    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-  }
 }
 
 /** A workspace of so many tracked files: the first snapshot, and one a turn. */
@@ -40,13 +31,7 @@ async function snapshots(root: string, files: number): Promise<Row[]> {
     if (i % 100 === 0) mkdirSync(join(dir, pathOf(i), '..'), { recursive: true });
     writeFileSync(join(dir, pathOf(i)), `file ${i}\n`);
   }
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'gc.auto=0', '-c', 'user.name=b', '-c', 'user.email=b@localhost', ...args], {
-      cwd: dir,
-    });
-  git('init', '-q');
-  git('add', '-A');
-  git('commit', '-q', '-m', 'base');
+  commitAll(dir);
   const open = () => openWorkspace({ dir, storeDir: join(root, 'store') });
   const first = await measure(`first snapshot, ${files} files`, 1, async () => (await open()).close());
   const workspace = await open();
@@ -59,7 +44,7 @@ async function snapshots(root: string, files: number): Promise<Row[]> {
     edit((i * 113) % files);
     return workspace.snapshot([pathOf((i * 113) % files)]);
   });
-  const status = await measure('', 5, () => git('status', '--porcelain'));
+  const status = await measure('', 5, () => execFileSync('git', ['status', '--porcelain'], { cwd: dir }));
   await workspace.close();
   const against = { name: '`git status`', value: status.value };
   return [
