@@ -8,28 +8,32 @@ import { usableFile } from './output-file.ts';
 import { describeFailure, print } from './print.ts';
 import { textOf } from './read-options.ts';
 
-/** What `run` and `resume` do with a request once it is read; where it cannot be, the stream has its start and its end all the same. */
+/** What `run` and `resume` do with a request once it is read. */
 export function handleRun(readRequest: (invocation: Invocation) => Promise<RunRequest>): Handler {
-  return async (invocation) => {
-    const { io, options } = invocation;
-    let streams = stdoutOnly(options, io);
-    let request: RunRequest;
-    try {
-      streams = await openStreams(options, io);
-      request = await readRequest(invocation);
-    } catch (error) {
-      return sayRefused(error, invocation, streams);
-    }
-    return sayEnd(startRun(request, streams), invocation);
-  };
+  return (invocation) =>
+    handleAsked(invocation, readRequest, (request, sinks) => sayEnd(startRun(request, sinks), invocation));
+}
+
+/** Reads what is asked, then does it; where it cannot be read, the stream has its start and its end all the same. */
+export async function handleAsked<Asked>(
+  invocation: Invocation,
+  read: (invocation: Invocation) => Promise<Asked>,
+  act: (asked: Asked, sinks: RunSinks) => Promise<number>,
+): Promise<number> {
+  const { io, options } = invocation;
+  let sinks = stdoutOnly(options, io);
+  let asked: Asked;
+  try {
+    sinks = await openStreams(options, io);
+    asked = await read(invocation);
+  } catch (error) {
+    return sayRefused(error, invocation, sinks);
+  }
+  return act(asked, sinks);
 }
 
 /** Refuses a run that cannot begin, on stderr and in its stream; returns the exit code. */
-export async function sayRefused(
-  error: unknown,
-  { io, options, version }: Invocation,
-  sinks: RunSinks,
-): Promise<number> {
+async function sayRefused(error: unknown, { io, options, version }: Invocation, sinks: RunSinks): Promise<number> {
   if (!(error instanceof UsageError && showsVerdict(options, io)))
     await print(io.stderr, `belay: ${describeFailure(error)}\n`);
   const resultFile = await usableFile(textOf(options, 'result'), io.cwd());

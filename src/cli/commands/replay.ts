@@ -56,7 +56,8 @@ export const replayEvents: Handler = async (invocation) => {
     throw new UsageError(`${source}: there is no run.started event with a goal`);
   const cwd = io.cwd();
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
-  const { policy: loaded, trustRef } = await loadPolicyAloud({ options, workspace, cwd, env: io.env }, io.stderr);
+  const query = { options, workspace, cwd, env: io.env };
+  const { policy: loaded, trustRef, location } = await loadPolicyAloud(query, io.stderr);
   const policy = withRecordedLimits(loaded, started.limits ?? {});
   const schema = textOf(options, 'output-schema');
   const driftFile = textOf(options, 'drift');
@@ -70,6 +71,7 @@ export const replayEvents: Handler = async (invocation) => {
       goal: started.goal.text,
       policy,
       workspace,
+      location,
       references: await loadReferences(listOf(options, 'context'), cwd),
       outputSchema: schema === null ? null : await loadOutputSchema(resolve(cwd, schema)),
       replay: await cassetteFromEvents(events),

@@ -24,7 +24,8 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   const { asked } = thread.meta;
   const workspace = path('workspace') ?? ((await isThere(thread.meta.workspace)) ? thread.meta.workspace : cwd);
   const given = await trustedOptions(thread, options);
-  const { policy, trustRef } = await loadPolicyAloud({ options: given, workspace, cwd, env: io.env }, io.stderr);
+  const query = { options: given, workspace, cwd, env: io.env };
+  const { policy, trustRef, location } = await loadPolicyAloud(query, io.stderr);
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
   for (const [name, file] of Object.entries(files)) if (file !== null) await requireWritable(`--${name}`, file);
   return {
@@ -33,6 +34,7 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
     goal: thread.meta.goal,
     policy: await keepLimits(policy, { thread, options }),
     workspace,
+    location,
     references: [],
     outputSchema: await loadKeptSchema(thread),
     replay: path('replay') ?? (options.has('model') ? null : (asked?.cassette ?? null)),

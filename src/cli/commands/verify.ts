@@ -5,9 +5,8 @@ import { Result } from '../../events/index.ts';
 import { type RunRequest, startVerify } from '../../run/index.ts';
 import { createPatchBench, type PatchBench } from '../../workspace/index.ts';
 import type { Handler, Invocation } from '../command.ts';
-import { sayEnd, sayRefused } from '../handle-run.ts';
+import { handleAsked, sayEnd } from '../handle-run.ts';
 import { loadPolicyAloud } from '../load-policy-for.ts';
-import { openStreams, stdoutOnly } from '../open-streams.ts';
 import { requireWritable } from '../output-file.ts';
 import { textOf } from '../read-options.ts';
 import { streamFiles } from '../stream-files.ts';
@@ -20,7 +19,8 @@ interface Job {
 async function readJob({ options, io, version }: Invocation): Promise<Job> {
   const cwd = io.cwd();
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
-  const { policy, trustRef } = await loadPolicyAloud({ options, workspace, cwd, env: io.env }, io.stderr);
+  const query = { options, workspace, cwd, env: io.env };
+  const { policy, trustRef, location } = await loadPolicyAloud(query, io.stderr);
   const result = textOf(options, 'result');
   if (result !== null) await requireWritable('--result', resolve(cwd, result));
   const request: RunRequest = {
@@ -49,6 +49,7 @@ async function readJob({ options, io, version }: Invocation): Promise<Job> {
     return {
       request: {
         ...request,
+        location,
         policy: {
           ...request.policy,
           policy: { ...request.policy.policy, workspace: { ...policy.policy.workspace, onFailure: 'keep' } },
@@ -117,19 +118,11 @@ function parseResult(bytes: Buffer, source: string): Result {
 }
 
 /** `belay verify`: the checks alone, on the workspace or on a patch in a fresh tree. */
-export const verifyWorkspace: Handler = async (invocation) => {
-  const { io, options } = invocation;
-  let streams = stdoutOnly(options, io);
-  let job: Job;
-  try {
-    streams = await openStreams(options, io);
-    job = await readJob(invocation);
-  } catch (error) {
-    return sayRefused(error, invocation, streams);
-  }
-  try {
-    return await sayEnd(startVerify(job.request, streams, job.bench), invocation);
-  } finally {
-    await job.bench?.remove();
-  }
-};
+export const verifyWorkspace: Handler = (invocation) =>
+  handleAsked(invocation, readJob, async ({ request, bench }, sinks) => {
+    try {
+      return await sayEnd(startVerify(request, sinks, bench), invocation);
+    } finally {
+      await bench?.remove();
+    }
+  });
