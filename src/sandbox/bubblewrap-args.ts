@@ -1,3 +1,4 @@
+import { AWAIT_SCRIPT } from './awaited-script.ts';
 import { type Bounds, CLOSE_DESCRIPTORS, dataKibOf, fileKibOf } from './bounds.ts';
 import type { MountStep } from './mount-plan.ts';
 import type { SystemView } from './system-view.ts';
@@ -94,6 +95,3 @@ export function innerCommand(
   ].join('; ');
   return ['/bin/bash', '-p', '-c', setUp, 'bash', ...bridge, ...(script === AWAITED ? [] : script)];
 }
-
-/** Shell words that wait for the script; without its NUL, whoever was to send it is gone. The name is one that no command has in its environment. */
-export const AWAIT_SCRIPT = "IFS= read -r -d '' BELAY_SCRIPT || exit 111";

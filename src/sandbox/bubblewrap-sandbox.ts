@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { type Adoption, createAdoption } from './adopt-folders.ts';
+import { sendScript } from './awaited-script.ts';
 import { type Bounds, exitDetail, memoryDetail } from './bounds.ts';
 import { watchBounds } from './bounds-watch.ts';
 import { AWAITED, innerCommand } from './bubblewrap-args.ts';
@@ -114,7 +115,7 @@ function attend({ begun, launch, cgroup }: Fence, { setup, plan, command, signal
   return attendProcess(begun, {
     launch: {
       ...launch,
-      release: ({ stdin }) => void stdin?.end(`${command.script}\0`),
+      release: (child) => sendScript(child, command.script),
       watch: ({ pid }, kill) => (pid === undefined ? () => undefined : watchBounds(pid, watch, kill)),
     },
     timeoutMs: command.timeoutMs,

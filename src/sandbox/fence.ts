@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { overlookEarlyEnd } from './awaited-script.ts';
 import type { BubblewrapSetup } from './bubblewrap-setup.ts';
 import { type BubblewrapWords, createWords } from './bubblewrap-words.ts';
 import { type Cgroup, createCgroup } from './cgroup.ts';
 import { type Begun, beginProcess, type Launch } from './command-process.ts';
-import { overlookEarlyEnd } from './early-end.ts';
 import { endFence, hasEnded } from './end-fence.ts';
 import type { FencePlan } from './fence-plan.ts';
 import { isRunning } from './process-tree.ts';
@@ -40,7 +40,7 @@ export async function openFence(
           stdio: [waits ? 'pipe' : 'ignore', outputFd, 'pipe', filterFd, 'pipe', ...fds],
         });
         words.listen(child);
-        if (child.stdin !== null) overlookEarlyEnd(child.stdin);
+        overlookEarlyEnd(child);
         return child;
       } finally {
         closeSync(filterFd);

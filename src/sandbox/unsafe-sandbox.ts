@@ -2,11 +2,10 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, lstatSync } from 'node:fs';
 import os from 'node:os';
+import { AWAIT_SCRIPT, overlookEarlyEnd, sendScript } from './awaited-script.ts';
 import { type Bounds, CLOSE_DESCRIPTORS, exitDetail, fileKibOf } from './bounds.ts';
 import { watchBounds } from './bounds-watch.ts';
-import { AWAIT_SCRIPT } from './bubblewrap-args.ts';
 import { attendProcess, type Begun, beginProcess, type Launch } from './command-process.ts';
-import { overlookEarlyEnd } from './early-end.ts';
 import { hasEnded } from './end-fence.ts';
 import { createOutputPipes, type OutputPipes } from './output-pipes.ts';
 import { lastProcess } from './process-tree.ts';
@@ -163,7 +162,7 @@ async function openShell(
           stdio: [script === null ? 'pipe' : 'ignore', outputFd, outputFd],
         },
       );
-      if (child.stdin !== null) overlookEarlyEnd(child.stdin);
+      overlookEarlyEnd(child);
       trace.group = child.pid ?? 0;
       return child;
     },
@@ -181,7 +180,7 @@ async function openShell(
       if (child.stdin === null) return;
       trace.startedAtMs = performance.now();
       trace.lastIdBefore = lastProcess() ?? undefined;
-      child.stdin.end(`${awaited}\0`);
+      sendScript(child, awaited);
     },
     hasEnded: () => hasEnded(child),
     async end() {
