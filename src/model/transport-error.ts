@@ -1,3 +1,5 @@
+import { codeOf } from '../errors.ts';
+
 /** Certificate errors of Node's TLS: no later try will do better. */
 const CERTIFICATE_CODES = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -18,7 +20,7 @@ export class TransportError extends Error {
   readonly retryable: boolean;
 
   constructor(host: string, cause: unknown) {
-    const code = codeOf(cause);
+    const code = codeInChain(cause);
     const isCertificate = CERTIFICATE_CODES.has(code);
     super(
       `the connection to ${host} failed (${code})${isCertificate ? '; for a private authority set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE' : ''}`,
@@ -35,9 +37,11 @@ export class ResponseTooLargeError extends Error {
   readonly code = 'TOO_LARGE';
 }
 
-function codeOf(error: unknown): string {
+/** Of the error or of the first of its causes that has one. */
+function codeInChain(error: unknown): string {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth += 1) {
-    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+    const code = codeOf(cause);
+    if (code !== null) return code;
   }
   return error instanceof Error ? error.name : 'unknown';
 }

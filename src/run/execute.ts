@@ -1,12 +1,12 @@
 import { SinkError } from '../errors.ts';
 import { createRedactor, NO_USAGE, type Result } from '../events/index.ts';
+import { buildFacts } from './build-facts.ts';
 import { type Conclusion, concludeError, concludeInterruption, concludeOutputLoss } from './conclusion.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import type { RunRequest, RunSinks } from './request.ts';
 import { foldResult, NO_CHANGES, type ResultFacts } from './result.ts';
 import { createSession, type Session } from './session.ts';
 import { type Settled, settle } from './settle.ts';
-import { buildFacts } from './source-digest.ts';
 import { idle, type Worked } from './worked.ts';
 import { writeOutput } from './write-output.ts';
 

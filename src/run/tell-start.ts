@@ -1,11 +1,11 @@
 import type { Model } from '../model/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { BaseState, Location } from '../workspace/index.ts';
+import { buildFacts } from './build-facts.ts';
 import type { LoadedInstructions } from './instructions.ts';
 import type { RunRequest } from './request.ts';
 import { policyFacts, sha256 } from './result.ts';
 import type { Session } from './session.ts';
-import { buildFacts } from './source-digest.ts';
 
 export function nameOf(model: Model | null): { provider: string; name: string } | null {
   return model === null ? null : { provider: model.provider, name: model.name };

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { splitNul } from './git.ts';
-import { scanWorkTree } from './scan.ts';
+import { STATUS, scanWorkTree } from './scan.ts';
 import { isPinned, type SnapshotSite } from './take-snapshot.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
 
@@ -39,8 +39,7 @@ const openFile = async (path: string): Promise<void> => {
 };
 
 const removeUnnamed = async ({ git, root, pinned }: SnapshotSite): Promise<void> => {
-  const how = ['--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=all'];
-  for (const entry of splitNul(await git.run(['status', ...how, '--ignored=matching']))) {
+  for (const entry of splitNul(await git.run([...STATUS, '--ignored=matching']))) {
     const name = entry.subarray(2);
     if (!['?', '!'].includes(String.fromCharCode(entry[0] ?? 0)) || isUtf8(name)) continue;
     const { above, part } = firstUnnamed(name);

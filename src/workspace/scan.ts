@@ -17,15 +17,20 @@ export interface Scan {
 
 /**
  * `--ignore-submodules=all` is a wall: without it git runs `git status` inside of each submodule, under that repository's own
- * configuration (whose fsmonitor is a program). `only`: paths; no other entry is compared with the disk.
+ * configuration (whose fsmonitor is a program).
  */
+export const STATUS = [
+  'status',
+  ...['--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=all'],
+];
+
+/** `only`: paths; no other entry is compared with the disk. */
 export const scanWorkTree = async (
   git: Git,
   options: { ignored?: boolean; only?: readonly string[] } = {},
 ): Promise<Scan> => {
-  const how = ['--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=all'];
   const only = options.only === undefined ? [] : ['--', ...options.only];
-  const args = ['status', ...how, ...(options.ignored === true ? ['--ignored=matching'] : []), ...only];
+  const args = [...STATUS, ...(options.ignored === true ? ['--ignored=matching'] : []), ...only];
   const result = await git.call(args);
   if (result.code !== 0) throw gitFailure(args, result);
   const touched: string[] = [];
