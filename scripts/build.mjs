@@ -48,8 +48,8 @@ const lightProviders = {
 const helpOnDemand = {
   name: 'help-on-demand',
   setup(b) {
-    b.onResolve({ filter: /^(cliui|string-width)$/ }, ({ path, importer, pluginData }) =>
-      pluginData !== helpOnDemand && importer.endsWith('yargs/lib/platform-shims/esm.mjs')
+    b.onResolve({ filter: /^(cliui|string-width)$/ }, ({ path, importer }) =>
+      importer.endsWith('yargs/lib/platform-shims/esm.mjs')
         ? { path, namespace: 'on-demand', pluginData: { importer } }
         : undefined,
     );

@@ -70,7 +70,7 @@ export async function compile() {
         {
           cwd: dir,
           env: { PATH: process.env.PATH, HOME: scratch },
-          stdio: process.env.DBG ? 'inherit' : 'ignore',
+          stdio: 'ignore',
         },
       );
       [ended] = await once(child, 'exit');

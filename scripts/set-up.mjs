@@ -56,8 +56,9 @@ function installPackages(root) {
 function build(root) {
   const sources = [
     'src',
-    'scripts/build.mjs',
+    'scripts',
     'package.json',
+    'package-lock.json',
     'tsconfig.json',
     'tsconfig.types.json',
     'node_modules/.package-lock.json',
