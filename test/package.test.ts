@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { commitAll, createBench, runCli } from './scenario.ts';
+import { commitAll, createBench, runCli, writeCassette } from './scenario.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MB = 1024 * 1024;
@@ -51,13 +51,15 @@ test('the package works where nothing is installed beside it', async () => {
   const bench = createBench({ 'belay.yml': 'version: 1\nverify: {checks: [{name: one, run: "test -s one.txt"}]}\n' });
   onTestFinished(() => bench.remove());
   commitAll(bench);
-  const cassette = join(bench.io, 'model.jsonl');
   const calls = [
     { name: 'search', input: { pattern: 'version' } },
     { name: 'shell', input: { command: 'echo one > one.txt' } },
     { name: 'finish', input: { status: 'done', summary: 'one is there' } },
   ];
-  writeFileSync(cassette, calls.map((call) => `${JSON.stringify({ tool_calls: [call] })}\n`).join(''));
+  const cassette = writeCassette(
+    bench,
+    calls.map((call) => ({ tool_calls: [call] })),
+  );
   const { code, result } = await runCli(['run', 'make one', '--replay', cassette], bench, {
     cli: join(folder, 'dist/cli.js'),
   });

@@ -87,6 +87,13 @@ export function commitAll(bench: Bench): string {
   return bench.git('rev-parse', 'HEAD').trim();
 }
 
+/** A cassette of these answers, beside the workspace: its path. */
+export function writeCassette(bench: Bench, answers: readonly object[]): string {
+  const path = join(bench.io, 'model.jsonl');
+  writeFileSync(path, answers.map((answer) => `${JSON.stringify(answer)}\n`).join(''));
+  return path;
+}
+
 export interface CliEnd {
   code: number | null;
   signal: NodeJS.Signals | null;

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Bench, CLI, commitAll, createBench, runCli } from '../scenario.ts';
+import { type Bench, CLI, commitAll, createBench, runCli, writeCassette } from '../scenario.ts';
 
 const DIST = dirname(CLI);
 const CODE = `belay.${process.versions.v8}-${process.arch}.code`;
@@ -11,12 +11,14 @@ function createTask(): { bench: Bench; run: string[] } {
   const bench = createBench({ 'belay.yml': 'version: 1\nverify: {checks: []}\n' });
   onTestFinished(() => bench.remove());
   commitAll(bench);
-  const cassette = join(bench.io, 'model.jsonl');
   const calls = [
     { name: 'shell', input: { command: 'echo one > one.txt' } },
     { name: 'finish', input: { status: 'done', summary: 'one is there' } },
   ];
-  writeFileSync(cassette, calls.map((call) => `${JSON.stringify({ tool_calls: [call] })}\n`).join(''));
+  const cassette = writeCassette(
+    bench,
+    calls.map((call) => ({ tool_calls: [call] })),
+  );
   return { bench, run: ['run', 'make one', '--replay', cassette] };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Result } from '../../src/events/index.ts';
 import { auditEvents, openThread } from '../../src/thread/index.ts';
-import { type Bench, CLI, commitAll, createBench, runCli, treeOf } from '../scenario.ts';
+import { type Bench, CLI, commitAll, createBench, runCli, treeOf, writeCassette } from '../scenario.ts';
 
 const FULL = '/dev/full';
 const shell = (command: string) => ({ tool_calls: [{ name: 'shell', input: { command } }] });
@@ -14,13 +14,12 @@ let cassette: string;
 let before: Record<string, string>;
 
 function layOut(answers: readonly object[]): void {
-  writeFileSync(cassette, answers.map((answer) => `${JSON.stringify(answer)}\n`).join(''));
+  cassette = writeCassette(bench, answers);
 }
 beforeEach(() => {
   bench = createBench({ 'a.txt': 'a\n', 'belay.yml': 'version: 1\nverify: {checks: []}\n' });
   commitAll(bench);
   before = treeOf(bench.ws);
-  cassette = join(bench.io, 'model.jsonl');
   layOut([shell('echo b > a.txt'), FINISH]);
 });
 afterEach(() => bench.remove());

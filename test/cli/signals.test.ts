@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Event, readEvents } from '../../src/events/index.ts';
 import { auditEvents } from '../../src/thread/index.ts';
-import { type Bench, CLI, commitAll, createBench, runCli, treeOf } from '../scenario.ts';
+import { type Bench, CLI, commitAll, createBench, runCli, treeOf, writeCassette } from '../scenario.ts';
 
 const POLICY = 'version: 1\nverify: {checks: []}\n';
 const SLEEP = { tool_calls: [{ name: 'shell', input: { command: 'echo up > up.txt; sleep 300' } }] };
@@ -14,8 +14,7 @@ let bench: Bench;
 function layOut(answers: readonly object[]): { cassette: string; events: string } {
   bench = createBench({ 'a.txt': 'a\n', 'belay.yml': POLICY });
   commitAll(bench);
-  const cassette = join(bench.io, 'model.jsonl');
-  writeFileSync(cassette, answers.map((answer) => `${JSON.stringify(answer)}\n`).join(''));
+  const cassette = writeCassette(bench, answers);
   return { cassette, events: join(bench.io, 'events.jsonl') };
 }
 afterEach(() => bench.remove());

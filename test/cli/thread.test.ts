@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditEvents, openThread } from '../../src/thread/index.ts';
-import { type Bench, commitAll, createBench, runCli, treeOf } from '../scenario.ts';
+import { type Bench, commitAll, createBench, runCli, treeOf, writeCassette } from '../scenario.ts';
 
 const POLICY = 'version: 1\nverify: {checks: []}\n';
 const shell = (command: string) => ({ tool_calls: [{ name: 'shell', input: { command } }] });
@@ -12,8 +12,7 @@ let id: string;
 let after: Record<number, Record<string, string>>;
 
 async function runThread(answers: readonly object[], goal = 'write files'): Promise<string> {
-  const cassette = join(bench.io, 'model.jsonl');
-  writeFileSync(cassette, answers.map((answer) => `${JSON.stringify(answer)}\n`).join(''));
+  const cassette = writeCassette(bench, answers);
   const { result, stderr } = await runCli(['run', goal, '--replay', cassette], bench);
   if (result?.outcome !== 'unchecked') throw new Error(stderr);
   return result.thread_id;

@@ -36,6 +36,9 @@ export const guarded = (id: string, deed: string, script: string, changes: strin
 });
 
 /** System call numbers of this machine, for deeds that have no program. */
+/** Perl that asks the kernel for something: a breach unless it says EPERM; any other answer is the call's own. */
+export const unlessRefused = (perl: string): string => `perl -e '${perl}; exit($!{EPERM} ? 1 : 0)' && echo breached`;
+
 export const CALLS =
   process.arch === 'arm64'
     ? {

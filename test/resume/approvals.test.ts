@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Bench, type CliEnd, commitAll, createBench, runCli, treeOf } from '../scenario.ts';
+import { type Bench, type CliEnd, commitAll, createBench, runCli, treeOf, writeCassette } from '../scenario.ts';
 
 const benches: Bench[] = [];
 afterAll(() => {
@@ -30,8 +30,7 @@ async function suspend(): Promise<{ bench: Bench; one: CliEnd; thread: string; a
   const bench = createBench({ 'a.txt': 'a\n', 'belay.yml': JSON.stringify(policy) });
   benches.push(bench);
   commitAll(bench);
-  const cassette = join(bench.io, 'model.jsonl');
-  writeFileSync(cassette, LINES.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const cassette = writeCassette(bench, LINES);
   const one = await runCli(['run', 'go on', '--replay', cassette], bench);
   const asked = one.events.find((event) => event.type === 'approval.requested');
   if (asked?.type !== 'approval.requested' || one.result === null) throw new Error(one.stderr);

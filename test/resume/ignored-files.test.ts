@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Bench, CLI, createBench, runCli } from '../scenario.ts';
+import { type Bench, CLI, createBench, runCli, writeCassette } from '../scenario.ts';
 
 const benches: Bench[] = [];
 afterAll(() => {
@@ -56,11 +56,9 @@ function openAttack(options: { onFailure: 'restore' | 'keep'; last: string }): A
   chmodSync(join(bench.ws, 'node_modules/.bin/check'), 0o755);
   bench.write('node_modules/lib/index.js', 'lib\n');
   bench.write('.env', 'SECRET=user\n');
-  const cassette = join(bench.io, 'model.jsonl');
   const call = (command: string) => ({ tool_calls: [{ name: 'shell', input: { command, timeout_ms: 5000 } }] });
   const finish = { tool_calls: [{ name: 'finish', input: { status: 'done', summary: 'done' } }] };
-  const lines = [call(FORGE), call('echo work > work.txt'), call(options.last), finish];
-  writeFileSync(cassette, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const cassette = writeCassette(bench, [call(FORGE), call('echo work > work.txt'), call(options.last), finish]);
   const textOf = (path: string) => {
     try {
       return bench.read(path);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Bench, type CliEnd, commitAll, createBench, runCli, treeOf } from '../scenario.ts';
+import { type Bench, type CliEnd, commitAll, createBench, runCli, treeOf, writeCassette } from '../scenario.ts';
 
 const POLICY = {
   version: 1,
@@ -28,8 +28,7 @@ let file: string;
 beforeAll(async () => {
   bench = createBench({ 'a.txt': 'a\n' });
   base = commitAll(bench);
-  cassette = join(bench.io, 'model.jsonl');
-  writeFileSync(cassette, LINES.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  cassette = writeCassette(bench, LINES);
   writeFileSync(join(bench.io, 'policy.yml'), JSON.stringify(POLICY));
   writeFileSync(join(bench.io, 'floor.yml'), 'version: 1\nlimits: {turns: 9}\n');
   const trust = ['--policy', join(bench.io, 'policy.yml'), '--policy-floor', join(bench.io, 'floor.yml')];

@@ -24,38 +24,34 @@ describe.skipIf(!IS_LINUX)("what belay's own process has to do with its commands
       scripts: { it: script },
     });
 
-  it('ends with it: when belay is killed, so is what runs in the fence', async () => {
-    const mark = sleepMark();
+  /** Kills belay once so many processes have the mark, and waits for those to end: what is left of them. */
+  async function leftByKilled(given: string, { mark, processes }: { mark: string; processes: number }) {
     const harness = spawn(process.execPath, PROGRAM, {
       env: { ...process.env, TMPDIR: folders.outside },
       stdio: ['pipe', 'ignore', 'inherit'],
     });
-    harness.stdin.end(orders('workspace-write', `setsid nohup sleep ${mark} & sleep ${mark}`));
-    while (processesWith(mark).length < 2) await delay(20);
+    harness.stdin.end(given);
+    while (processesWith(mark).length < processes) await delay(20);
     harness.kill('SIGKILL');
     await once(harness, 'exit');
     const deadline = Date.now() + 5_000;
     while (processesWith(mark).length > 0 && Date.now() < deadline) await delay(20);
-    expect(processesWith(mark)).toEqual([]);
+    return processesWith(mark);
+  }
+
+  it('ends with it: when belay is killed, so is what runs in the fence', async () => {
+    const mark = sleepMark();
+    const given = orders('workspace-write', `setsid nohup sleep ${mark} & sleep ${mark}`);
+    expect(await leftByKilled(given, { mark, processes: 2 })).toEqual([]);
   });
 
   it('ends with it what was set up ahead', async () => {
     const mark = sleepMark();
-    const harness = spawn(process.execPath, PROGRAM, {
-      env: { ...process.env, TMPDIR: folders.outside },
-      stdio: ['pipe', 'ignore', 'inherit'],
-    });
     // A script that is too long for it leaves what the two before have called for.
     const scripts = { first: 'true', second: 'true', third: `: ${'x'.repeat(200_000)}\nsleep ${mark}` };
     const all = { ...JSON.parse(orders('workspace-write', '')), scripts, env: { MARK: mark }, moreFollow: true };
-    harness.stdin.end(JSON.stringify(all));
     // Two of bubblewrap for each fence, and the program of the one that runs.
-    while (processesWith(mark).length < 5) await delay(20);
-    harness.kill('SIGKILL');
-    await once(harness, 'exit');
-    const deadline = Date.now() + 5_000;
-    while (processesWith(mark).length > 0 && Date.now() < deadline) await delay(20);
-    expect(processesWith(mark)).toEqual([]);
+    expect(await leftByKilled(JSON.stringify(all), { mark, processes: 5 })).toEqual([]);
   });
 
   it.each(['workspace-write', 'off'] as const)('keeps to itself what was left open for it (mode %s)', (mode) => {
