@@ -5,8 +5,8 @@ import { openCompiled } from './open-compiled.ts';
 
 declare const BELAY_VERSION: string;
 
-/** Until then the program is being read, and a small young generation would be collected twenty times (60 ms). */
-const STARTED_MS = 1000;
+/** Until about then the program is being read, and a small young generation would be collected twenty times (60 ms). */
+const STARTED_MS = 500;
 
 /**
  * The young generation of Node 20 grows to 48 MB of garbage; kept as it is after the start, a run of 200 turns takes a third less memory
