@@ -147,8 +147,8 @@ async function runIn(
     },
     abi,
   );
-  // The kernel counts all that the user runs, apart from a user of the command's own.
-  const others = become === null ? tasksOf(process.geteuid?.() ?? 0) : 0;
+  // The kernel counts all that the user runs: another run's commands are of the same one.
+  const others = tasksOf(become?.uid ?? process.geteuid?.() ?? 0);
   const [file = '', ...args] = landlockArgs({
     perl: setup.perl,
     become,
