@@ -101,7 +101,7 @@ async function runInSlot(about: Alternative): Promise<Try> {
       used = { tokens: result.usage.input_tokens + result.usage.output_tokens, costUsd: result.cost_usd };
       return {
         result,
-        cutShort: grant.capped && (result.outcome === 'limit_reached' || result.outcome === 'usage_error'),
+        cutShort: grant.capped && result.outcome === 'limit_reached',
         patchFile: result.changes.files.length === 0 ? null : patchFile,
       };
     } finally {

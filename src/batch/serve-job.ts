@@ -64,6 +64,7 @@ function requestOf(order: JobOrder, { version, environment, outputSchema, onSetu
     stateDir: order.stateDir,
     delivery: 'keep-verified',
     jobId: order.jobId,
+    cappedByBatch: order.limits.wallTimeMs < policy.limits.wallTimeMs,
     ...(setupTaken === null ? {} : { setupTaken }),
     ...(keepSetup === null
       ? {}

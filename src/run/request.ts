@@ -41,6 +41,8 @@ export interface RunRequest {
   delivery: 'keep-verified' | 'discard';
   /** Of a batch: stands on every event. */
   jobId?: string;
+  /** The wall time is what the batch had left: less than the policy gives. */
+  cappedByBatch?: boolean;
   /** Called when setup has ended well, before anything else touches the tree. */
   onSetupDone?(left: { root: string; home: string }): Promise<void>;
   /** The workspace is as setup left it in another run of the batch; that run's HOME is copied, and setup does not run. */

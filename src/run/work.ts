@@ -1,3 +1,4 @@
+import { UsageError } from '../errors.ts';
 import type { Outcome } from '../events/index.ts';
 import { createLoop, type Loop, type LoopEnd } from '../loop/index.ts';
 import { editFamilyOf } from '../model/index.ts';
@@ -28,7 +29,8 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
   if ('outcome' in ground) return ended(ground);
   const { jury, baseline } = ground;
   const resumed = past === null ? null : await decideAndTell(context, past);
-  const reserveMs = reserveFor(baseline, context.policy.verify, context.timeLeftMs());
+  const reserveMs = timeForFinalRound(context, baseline);
+  if (typeof reserveMs !== 'number') return ended(reserveMs);
   const deadlineMs = Math.max(0, context.policy.limits.wallTimeMs - reserveMs);
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), Math.max(0, deadlineMs - context.elapsedMs()));
@@ -64,6 +66,23 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
     };
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Milliseconds; where they do not fit into what a batch had left to give, its limit ends the run, and the policy is not to blame. */
+function timeForFinalRound(context: RunContext, baseline: Baseline): number | Conclusion {
+  try {
+    return reserveFor(baseline, context.policy.verify, context.timeLeftMs());
+  } catch (error) {
+    if (
+      !(error instanceof UsageError) ||
+      error.code !== 'wall_time_too_short' ||
+      context.request.cappedByBatch !== true
+    )
+      throw error;
+    return conclude('limit_reached', `of the batch's wall time too little is left: ${error.message}`, {
+      endedBy: 'wall_time',
+    });
   }
 }
 

@@ -61,6 +61,19 @@ describe('a limit over the whole batch', () => {
     expect(end.jobs[2]?.result.reason).toContain("the batch's wall time of 8 s is over");
   });
 
+  it('in time that leaves too little to verify in ends a job by that limit, not as a mistake of its policy', async () => {
+    open({ verify: { checks: [{ name: 'slow', run: 'sleep 1; grep -q good a.txt' }] } });
+    const { file, replay } = writeJobs(bench, { a: good });
+    const end = await runBatch([file, '--replay', replay, '--total-wall-time', '2s'], bench);
+    expect([end.code, end.completed?.outcomes, endsOf(end)]).toEqual([
+      11,
+      { limit_reached: 1 },
+      { a: ['wall_time', true] },
+    ]);
+    const rest = await runBatch([file, '--replay', replay], bench);
+    expect([rest.code, rest.completed?.outcomes]).toEqual([0, { verified: 1 }]);
+  });
+
   it.each([
     [['--total-cost-usd', '0']],
     [['--total-cost-usd', '-1']],
