@@ -1,3 +1,4 @@
+import type { UsageError } from '../errors.ts';
 import type { OptionTable } from './options.ts';
 import type { GivenOptions } from './read-options.ts';
 
@@ -10,6 +11,8 @@ export interface Invocation {
   words: readonly string[];
   io: Io;
   version: string;
+  /** What is wrong with the command line. Only a command with a stream of events sees one, since its stream has to say it. */
+  fault: UsageError | null;
 }
 
 /** Does the work and returns the exit code. Throws `UsageError` for bad usage. */
@@ -21,5 +24,7 @@ export interface Command {
   positionals: Readonly<Record<string, { describe: string }>>;
   options: OptionTable;
   epilogue?: string;
+  /** Writes the events of a run, also where the run is refused. */
+  isRun?: true;
   load(): Promise<Handler>;
 }

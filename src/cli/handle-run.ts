@@ -20,11 +20,12 @@ export async function handleAsked<Asked>(
   read: (invocation: Invocation) => Promise<Asked>,
   act: (asked: Asked, sinks: RunSinks) => Promise<number>,
 ): Promise<number> {
-  const { io, options } = invocation;
+  const { io, options, fault } = invocation;
   let sinks = stdoutOnly(options, io);
   let asked: Asked;
   try {
     sinks = await openStreams(options, io);
+    if (fault !== null) throw fault;
     asked = await read(invocation);
   } catch (error) {
     return sayRefused(error, invocation, sinks);

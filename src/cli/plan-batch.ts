@@ -29,6 +29,7 @@ export interface BatchPlan {
 
 /** Reads and validates everything that can be before anything runs. Throws UsageError with every fault. */
 export async function planBatch(options: GivenOptions, file: string | null, io: Io): Promise<BatchPlan> {
+  refuseUnclear(options, file);
   const cwd = io.cwd();
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
   const source = await openTreeSource({ dir: workspace, path: io.env['PATH'] ?? '' });
@@ -60,14 +61,19 @@ interface LineSources {
   workspace: string;
 }
 
+/** Jobs come from one place. */
+function refuseUnclear(options: GivenOptions, file: string | null): void {
+  const makesJobs = ['files', 'goal', 'goal-file'].some((name) => options.has(name));
+  if (file === null && !options.has('files'))
+    throw new UsageError('name a job file: belay batch JOBS.jsonl, or --files GLOB with --goal TEXT');
+  if (file !== null && makesJobs)
+    throw new UsageError('--files, --goal and --goal-file make the jobs themselves: give them without a job file');
+}
+
 async function readLines({ options, file, io, source, workspace }: LineSources): Promise<JobLine[]> {
   const patterns = listOf(options, 'files');
   const goal = textOf(options, 'goal');
   const goalFile = textOf(options, 'goal-file');
-  if (file === null && patterns.length === 0)
-    throw new UsageError('name a job file: belay batch JOBS.jsonl, or --files GLOB with --goal TEXT');
-  if (file !== null && (patterns.length > 0 || goal !== null || goalFile !== null))
-    throw new UsageError('--files, --goal and --goal-file make the jobs themselves: give them without a job file');
   if (file !== null) return loadJobs(resolve(io.cwd(), file), file);
   const text = await readGoal({
     word: goal,

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { environmentName, type OptionTable } from './options.ts';
+import { environmentName, type OptionSpec, type OptionTable } from './options.ts';
 
 export interface GivenOption {
   values: readonly string[];
@@ -13,24 +13,39 @@ export type GivenOptions = ReadonlyMap<string, GivenOption>;
 const YES = new Set(['1', 'true', 'yes', 'on']);
 const NO = new Set(['', '0', 'false', 'no', 'off']);
 
+/** The options that can be read, and the first that cannot: whoever refuses the command line still has to know where to say so. */
 export function readOptions(
   table: OptionTable,
   parsed: Readonly<Record<string, unknown>>,
   env: NodeJS.ProcessEnv,
-): GivenOptions {
+): { given: GivenOptions; fault: UsageError | null } {
   const given = new Map<string, GivenOption>();
+  let fault: UsageError | null = null;
   for (const [name, spec] of Object.entries(table)) {
-    const option = fromArguments(name, spec.kind, parsed[name]) ?? fromEnvironment(name, spec.kind, env);
-    if (option === null) continue;
-    if (spec.choices) {
-      for (const value of option.values) {
-        if (!spec.choices.includes(value))
-          throw new UsageError(`${option.origin}: ${JSON.stringify(value)} is none of ${spec.choices.join(', ')}`);
-      }
+    try {
+      const option = readOption({ name, spec, value: parsed[name], env });
+      if (option !== null) given.set(name, option);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      fault ??= error;
     }
-    given.set(name, option);
   }
-  return given;
+  return { given, fault };
+}
+
+interface OptionSources {
+  name: string;
+  spec: OptionSpec;
+  value: unknown;
+  env: NodeJS.ProcessEnv;
+}
+
+function readOption({ name, spec, value, env }: OptionSources): GivenOption | null {
+  const option = fromArguments(name, spec.kind, value) ?? fromEnvironment(name, spec.kind, env);
+  const wrong = option?.values.find((one) => spec.choices && !spec.choices.includes(one));
+  if (option !== null && wrong !== undefined)
+    throw new UsageError(`${option.origin}: ${JSON.stringify(wrong)} is none of ${spec.choices?.join(', ')}`);
+  return option;
 }
 
 function fromArguments(name: string, kind: string, value: unknown): GivenOption | null {
@@ -38,8 +53,7 @@ function fromArguments(name: string, kind: string, value: unknown): GivenOption 
   const origin = `option --${name}`;
   if (kind === 'flag') return { values: ['true'], origin };
   const values = (Array.isArray(value) ? value : [value]).map(String);
-  if (values.length === 0) return null;
-  if (values.some((one) => one === '')) throw new UsageError(`--${name} needs a value`);
+  if (values.length === 0 || values.includes('')) throw new UsageError(`--${name} needs a value`);
   if (kind === 'text' && values.length > 1) throw new UsageError(`--${name} was given ${values.length} times`);
   return { values, origin };
 }

@@ -20,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
     positionals: { goal: { describe: 'the goal, or - to read it from stdin' } },
     options: RUN_OPTIONS,
     epilogue: 'Every option also reads BELAY_<OPTION> from the environment. Limits can only be tightened.',
+    isRun: true,
     load: async () => (await import('./run.ts')).runGoal,
   },
   {
@@ -28,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
     positionals: { thread: { describe: 'id of the thread' } },
     options: RESUME_OPTIONS,
     epilogue: 'What the thread used before counts. Exit codes are those of belay run.',
+    isRun: true,
     load: async () => (await import('./resume.ts')).resumeRun,
   },
   {
@@ -35,6 +37,7 @@ export const COMMANDS: readonly Command[] = [
     describe: "run the policy's checks, no model",
     positionals: {},
     options: VERIFY_OPTIONS,
+    isRun: true,
     load: async () => (await import('./verify.ts')).verifyWorkspace,
   },
   {

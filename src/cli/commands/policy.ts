@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { oneLine } from '../../events/index.ts';
 import {
   explainHost,
   loadExplanations,
@@ -61,5 +62,7 @@ export const policyAction: Handler = async (invocation) => {
     );
     return 0;
   }
-  throw new UsageError(`belay policy ${action}: one of check, show, explain`);
+  throw new UsageError(
+    `belay policy: there is no action ${JSON.stringify(oneLine(action, 80))}; one of check, show, explain`,
+  );
 };

@@ -1,5 +1,5 @@
 import { RunBlockedError, UsageError } from '../../errors.ts';
-import { exitCodeOf } from '../../events/index.ts';
+import { exitCodeOf, oneLine } from '../../events/index.ts';
 import type { Handler } from '../command.ts';
 import { print } from '../print.ts';
 
@@ -53,21 +53,31 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   },
 };
 
+function optionsOf({ options }: Action): string {
+  return options.map((name) => ` [--${name}]`).join('');
+}
+
 /** `belay thread <action>`: one handler for each, which sees the words behind the action's name. */
 export const threadAction: Handler = async (invocation) => {
   const { words, options, io } = invocation;
   const [name = '', ...rest] = words;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-  if (action === undefined) throw new UsageError(`belay thread ${name}: one of ${Object.keys(ACTIONS).join(', ')}`);
+  if (action === undefined)
+    throw new UsageError(
+      `belay thread: there is no action ${JSON.stringify(oneLine(name, 80))}; one of ${Object.keys(ACTIONS).join(', ')}`,
+    );
   const usage = ['belay thread', name, ...action.words].join(' ');
   const needed = action.words.filter((word) => !word.startsWith('['));
-  if (rest.length < needed.length) throw new UsageError(`${usage}: ${needed[rest.length]} is missing`);
+  if (rest.length < needed.length)
+    throw new UsageError(`belay thread ${name}: ${needed[rest.length]} is missing; usage: ${usage}`);
   if (rest.length > action.words.length)
-    throw new UsageError(`${usage}: ${JSON.stringify(rest[action.words.length])} is one argument too many`);
+    throw new UsageError(
+      `belay thread ${name}: ${JSON.stringify(rest[action.words.length])} is one argument too many; usage: ${usage}`,
+    );
   for (const [option, given] of options) {
     // The environment may name options of other commands.
     if (given.origin.startsWith('option') && !action.options.includes(option))
-      throw new UsageError(`${usage} has no option --${option}`);
+      throw new UsageError(`belay thread ${name} has no option --${option}; usage: ${usage}${optionsOf(action)}`);
   }
   const handler = await action.load();
   try {
