@@ -14,6 +14,7 @@ export { listRequestPieces, type RequestPiece } from './request-pieces.ts';
 export { renderCut, renderElided } from './shorten-result.ts';
 export type { Source } from './source.ts';
 export { renderStandIn, type StandInParts } from './stand-in.ts';
-export { renderSummaryRequest } from './summary-request.ts';
+export { listSummaryPieces } from './summary-pieces.ts';
+export { renderSummaryRequest, SUMMARY_SHARE } from './summary-request.ts';
 export { SYSTEM_PROMPT } from './system-prompt.ts';
 export { createTranscript, type Transcript, type TranscriptOptions } from './transcript.ts';

@@ -7,6 +7,7 @@ import {
   renderHistory,
   renderStandIn,
   renderSummaryRequest,
+  SUMMARY_SHARE,
 } from '../context/index.ts';
 import type { Compaction } from '../thread/index.ts';
 import { type AskSite, askModel } from './ask-model.ts';
@@ -23,8 +24,6 @@ export interface CompactSite extends AskSite {
 
 /** What is in every request after a compaction, whatever a model wrote. */
 const KEPT = ['goal', 'instructions', 'limits', 'working_directory', 'plan', 'checks', 'last_turns'];
-/** Share of the window that a request for a summary may fill. */
-const SUMMARY_SHARE = 0.5;
 /** A turn for the work and the last one have to be left. */
 const MIN_TURNS_LEFT = 3;
 

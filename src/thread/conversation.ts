@@ -1,6 +1,6 @@
 import { createBranch } from './branch.ts';
 import type { NoteLine } from './note-log.ts';
-import type { ThreadNote } from './thread-note.ts';
+import type { Compaction, ThreadNote } from './thread-note.ts';
 
 export type MessageNote = Extract<ThreadNote, { kind: 'message' }>;
 
@@ -14,13 +14,23 @@ export async function readBranch(lines: AsyncIterable<NoteLine>): Promise<Thread
   return branch.list();
 }
 
-/** Notes up to the request of a turn: all that came before its answer; null when the turn has no answer. */
-export async function notesOfRequest(lines: AsyncIterable<NoteLine>, turn: number): Promise<ThreadNote[] | null> {
+export interface RequestNotes {
+  /** Up to the request: all that came before its answer. */
+  notes: ThreadNote[];
+  /** Where the past was summarized in this turn: what came of it. */
+  compaction: Compaction | null;
+}
+
+/** What the notes know of the request of a turn; null when nothing came of it that is on record. */
+export async function notesOfRequest(lines: AsyncIterable<NoteLine>, turn: number): Promise<RequestNotes | null> {
   const branch = createBranch();
   for await (const line of lines) {
     if (line.kind === 'fault') break;
     const { note } = line;
-    if (note.kind === 'message' && note.turn === turn && note.message.role === 'assistant') return branch.list();
+    if (note.kind === 'message' && note.turn === turn && note.message.role === 'assistant')
+      return { notes: branch.list(), compaction: null };
+    if (note.kind === 'compaction' && note.turn === turn && note.compaction.standIn !== null)
+      return { notes: branch.list(), compaction: note.compaction };
     branch.add(note);
   }
   return null;

@@ -6,6 +6,10 @@ import type { ThreadNote } from './thread-note.ts';
 export interface TimelineTurn {
   turn: number;
   attempt: number;
+  /** `summary`: belay asked for a summary of the past; the agent did nothing in it. */
+  purpose: 'work' | 'summary';
+  /** Who wrote what stands for the past, where it was summarized in this turn. */
+  summaryBy: 'model' | 'belay' | null;
   /** Index into `runs`. */
   run: number;
   /** `open`: the run was killed in it, or is in it. */
@@ -118,6 +122,7 @@ function createFold(rollbacks: readonly RollbackNote[]) {
           break;
         case 'turn.started':
           turns.set(event.turn, {
+            ...{ purpose: event.purpose ?? 'work', summaryBy: null },
             ...{ turn: event.turn, attempt: event.attempt, run: runs.length - 1, status: 'open' as const },
             ...{ parent: parentOf(event.turn, rollbacks), tree: null, changes: [], usage: null, costUsd: null },
             ...{ durationMs: null, requestSha256: event.request_sha256 ?? null, items: [] },
@@ -131,6 +136,11 @@ function createFold(rollbacks: readonly RollbackNote[]) {
         case 'turn.failed':
           closeTurn(event);
           break;
+        case 'context.compacted': {
+          const last = [...turns.values()].at(-1);
+          if (last !== undefined) turns.set(last.turn, { ...last, summaryBy: event.summary_by ?? last.summaryBy });
+          break;
+        }
         case 'run.completed': {
           const { outcome, reason, changes } = event.result;
           const run = runs.at(-1);

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Event } from '../../src/events/index.ts';
+import { requestDigest } from '../../src/model/index.ts';
 import { chat, chatCall, type Step, startScriptedServer } from '../model/scripted-server.ts';
 import { type Bench, commitAll, createBench, runCli } from '../scenario.ts';
 
@@ -71,6 +73,23 @@ describe('a request that is too long for the provider', () => {
   });
 });
 
+/** What `thread show --request` says of a turn that asked for a summary. */
+async function askedOf(bench: Bench, { events, turn }: { events: readonly Event[]; turn: number }) {
+  const started = events.find((event) => event.type === 'turn.started' && event.turn === turn);
+  const [{ thread_id: id = '' } = {}] = events.flatMap((event) => (event.type === 'thread.started' ? [event] : []));
+  const { stdout } = await runCli(['thread', 'show', id, '--request', String(turn), '--json'], bench);
+  const { purpose, pieces, summary } = JSON.parse(stdout);
+  const [system = '', ...parts] = pieces.map((piece: { text: string }) => piece.text);
+  const messages = [{ role: 'user' as const, text: parts.join('\n\n') }];
+  const digest = requestDigest({ system, tools: [], messages, cacheKey: '' });
+  return {
+    purpose,
+    isWhatWasSent: started?.type === 'turn.started' && started.request_sha256 === digest,
+    pieces: pieces.map((piece: { source: string; trusted: boolean }) => [piece.source, piece.trusted]),
+    summary,
+  };
+}
+
 describe('a past that outgrows the window', () => {
   const essay = (i: number) =>
     chat(
@@ -107,6 +126,16 @@ describe('a past that outgrows the window', () => {
     expect(last).not.toContain('thought 1.');
     expect(last).toContain(bench.ws);
 
+    expect(await askedOf(bench, { events, turn: 7 })).toEqual({
+      ...{ purpose: 'summary', isWhatWasSent: true },
+      pieces: [
+        ['system', true],
+        ['first_message', false],
+        ['log', false],
+      ],
+      summary: { by: 'model', trusted: false, text: 'summary-4714: all is as it was' },
+    });
+
     const stream = join(bench.io, 'events.jsonl');
     writeFileSync(stream, events.map((event) => `${JSON.stringify(event)}\n`).join(''));
     expect(await runCli(['replay', stream], bench)).toMatchObject({ code: 0 });
@@ -121,6 +150,10 @@ describe('a past that outgrows the window', () => {
     expect(result).toMatchObject({ outcome: 'unchecked', limits: { turns: { used: 8 } } });
     expect(events.filter(({ type }) => type === 'context.compacted')).toMatchObject([{ summary_by: 'belay' }]);
     expect(server.requests[7]?.raw).toContain('echo 1');
+    expect(await askedOf(bench, { events, turn: 7 })).toMatchObject({
+      ...{ purpose: 'summary', isWhatWasSent: true },
+      summary: { by: 'belay', trusted: false, text: expect.stringContaining('echo 1') },
+    });
   });
 });
 

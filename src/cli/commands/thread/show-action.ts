@@ -71,6 +71,7 @@ function renderTurn(turn: TimelineTurn): string[] {
   const { usage, durationMs, tree } = turn;
   const facts = [
     `attempt ${turn.attempt}`,
+    ...(turn.purpose === 'work' ? [] : ['a summary of the past']),
     ...(turn.status === 'completed' ? [] : [turn.status]),
     ...(turn.parent === turn.turn - 1 ? [] : [`after turn ${turn.parent}`]),
     ...(usage === null ? [] : [`${renderTokens(usage.input_tokens + usage.output_tokens)} tokens`]),
@@ -108,6 +109,7 @@ function toJson({ meta }: StoredThread, timeline: Timeline) {
     turns: [...timeline.turns.values()].map((turn) => ({
       turn: turn.turn,
       attempt: turn.attempt,
+      purpose: turn.purpose,
       run_id: timeline.runs[turn.run]?.runId ?? null,
       status: turn.status,
       after_turn: turn.parent,

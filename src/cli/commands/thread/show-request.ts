@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { listRequestPieces, type RequestPiece } from '../../../context/index.ts';
+import { listRequestPieces, listSummaryPieces, type RequestPiece } from '../../../context/index.ts';
 import { UsageError } from '../../../errors.ts';
 import { oneLine } from '../../../events/index.ts';
 import { notesOfRequest, readTimeline, type StoredThread } from '../../../thread/index.ts';
@@ -8,9 +8,12 @@ import { notesOfRequest, readTimeline, type StoredThread } from '../../../thread
 export async function showRequest(thread: StoredThread, text: string, json: boolean): Promise<string> {
   const turn = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null;
   if (turn === null) throw new UsageError(`--request: ${JSON.stringify(text)} is no turn`);
-  const notes = await notesOfRequest(thread.readNotes(), turn);
-  if (notes === null) {
-    const { lastTurn } = await readTimeline(thread);
+  const found = await notesOfRequest(thread.readNotes(), turn);
+  const timeline = found === null || found.compaction !== null ? await readTimeline(thread) : null;
+  const told = timeline?.turns.get(turn);
+  // A compaction behind a request that failed is no answer to it.
+  if (found === null || (found.compaction !== null && told?.purpose !== 'summary')) {
+    const lastTurn = timeline?.lastTurn ?? 0;
     throw new UsageError(
       turn > lastTurn
         ? `thread ${thread.id} has no turn ${turn}: it has ${lastTurn}`
@@ -18,10 +21,25 @@ export async function showRequest(thread: StoredThread, text: string, json: bool
       { code: 'no_turn' },
     );
   }
-  const pieces = listRequestPieces(notes);
-  if (json) return `${JSON.stringify({ thread_id: thread.id, turn, pieces: pieces.map(toJson) }, null, 2)}\n`;
+  const { notes, compaction } = found;
+  const pieces = compaction === null ? listRequestPieces(notes) : listSummaryPieces(notes, compaction);
+  const standIn = compaction?.standIn ?? null;
+  const summary = standIn === null ? null : { by: told?.summaryBy ?? null, trusted: false, text: standIn.summary };
+  const purpose = summary === null ? 'work' : 'summary';
+  if (json)
+    return `${JSON.stringify({ thread_id: thread.id, turn, purpose, pieces: pieces.map(toJson), summary }, null, 2)}\n`;
   const head = `${'from'.padEnd(32)}  ${'trusted'}  ${'turn'.padStart(4)}  ${'bytes'.padStart(7)}  text`;
-  return `${[head, ...pieces.map(render)].join('\n')}\n`;
+  const end = summary === null ? [] : renderSummary(turn, summary);
+  return `${[head, ...pieces.map(render), ...end].join('\n')}\n`;
+}
+
+function renderSummary(turn: number, { by, text }: { by: 'model' | 'belay' | null; text: string }): string[] {
+  const author = by === null ? '' : by === 'model' ? ', written by the model' : ', a list by belay';
+  return [
+    '',
+    `what came of it${author}; it stands for the past in the requests behind it:`,
+    render({ role: 'user', source: 'summary', trusted: false, turn, callId: null, text }),
+  ];
 }
 
 const TEXT_LENGTH = 60;
