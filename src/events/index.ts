@@ -16,7 +16,7 @@ export { createFileSink } from './file-sink.ts';
 export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './item.ts';
 export { Job, JobId } from './job.ts';
 export { JobRecord, RunSummary, Shard } from './job-record.ts';
-export { openTraceSink } from './open-trace-sink.ts';
+export { openBatchTrace, openTraceSink } from './open-trace-sink.ts';
 export { exitCodeOf, type Interruption, isJudged, Outcome } from './outcome.ts';
 export { toPlainJson } from './plain-json.ts';
 export { createProgressLines } from './progress-lines.ts';

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type BatchHandle, createJobStarter, planMatrix, readShard, startBatch } from '../../batch/index.ts';
 import { UsageError } from '../../errors.ts';
-import { oneLine, systemClock } from '../../events/index.ts';
+import { oneLine, openBatchTrace, systemClock } from '../../events/index.ts';
 import { parseDuration } from '../../policy/index.ts';
 import { stateFolder } from '../../thread/index.ts';
 import { openBatchSinks } from '../batch-sinks.ts';
@@ -52,6 +52,10 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
   const plan = await planBatch(options, jobFile(words), io);
   const reports = folder === null ? null : await openReports(folder);
   if (patches !== null) await mkdir(patches, { recursive: true });
+  const traces = await openBatchTrace(io.env, {
+    onProblem: (message) => void print(io.stderr, `belay: ${oneLine(message)}\n`),
+  });
+  const sinks = await openBatchSinks(options, io, reports);
   const batch = startBatch(
     {
       ...settings,
@@ -63,10 +67,10 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
       ephemeral: isGiven(options, 'ephemeral'),
       stateDir: stateFolder(io.env),
       environment: io.env,
-      startJob: createJobStarter(process.argv[1] ?? '', io.env),
+      startJob: createJobStarter(process.argv[1] ?? '', traces?.env ?? io.env),
       clock: systemClock,
     },
-    await openBatchSinks(options, io, reports),
+    traces === null ? sinks : { ...sinks, others: [...sinks.others, traces.sink] },
   );
   const code = await guardBatch(batch, io);
   for (const problem of batch.problems()) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
