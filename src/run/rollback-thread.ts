@@ -9,7 +9,14 @@ import {
   type Timeline,
   treesOf,
 } from '../thread/index.ts';
-import { type Location, locateRepository, openWorkspace, type TreeId, type Workspace } from '../workspace/index.ts';
+import {
+  isDraft,
+  type Location,
+  locateRepository,
+  openWorkspace,
+  type TreeId,
+  type Workspace,
+} from '../workspace/index.ts';
 import { findPlace, type Place, type PlacedTree } from './place-in-thread.ts';
 
 export interface RollbackRequest {
@@ -103,7 +110,7 @@ async function findKilled(
   const missing = await workspace.changedPaths(now, last.tree);
   const done = new Set((await workspace.changedPaths(last.before, now)).map((change) => change.path));
   // A file that is not there (`add`) was taken away for the next one to be put in its place.
-  return missing.some(({ kind, path }) => kind !== 'add' && done.has(path)) ? null : last;
+  return missing.some(({ kind, path }) => kind !== 'add' && done.has(path) && !isDraft(path)) ? null : last;
 }
 
 /** Where a rollback that takes the place of a killed one begins, for `--undo`: where that one began, or where it was to lead. */

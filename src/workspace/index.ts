@@ -8,6 +8,7 @@ export { gitFolders, type Location, locateRepository } from './locate-repository
 export { type OpenWorkspaceOptions, openWorkspace } from './open-workspace.ts';
 export { createPatchBench, type PatchBench } from './patch-bench.ts';
 export type { PatchStack } from './patch-stack.ts';
+export { isDraft } from './place-file.ts';
 export { readAtCommit } from './read-at-commit.ts';
 export { type CommittedFile, readCommitted } from './read-committed.ts';
 export {

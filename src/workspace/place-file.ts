@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { constants as fs, type Stats } from 'node:fs';
 import { chmod, copyFile, lchown, lstat, mkdir, readlink, rename, rm, symlink, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { hasCode } from '../errors.ts';
 
 /** Owner to give; null: leave. */
@@ -59,16 +60,28 @@ export const ensureFolder = async ({
   }
 };
 
-/** The store may lie on another file system than the workspace. */
+/**
+ * The store may lie on another file system than the workspace. The copy gets its name only once it is whole: whoever is killed meanwhile
+ * leaves the file as it was or as it was to be, never half of it.
+ */
 const move = async (from: string, to: string): Promise<void> => {
   try {
     await rename(from, to);
   } catch (error) {
     if (!hasCode(error, 'EXDEV')) throw error;
-    await copyFile(from, to, fs.COPYFILE_EXCL | fs.COPYFILE_FICLONE);
+    // The same name each time: the next one to place this file takes the place of what a killed one left.
+    const draft = join(dirname(to), `${DRAFT}${createHash('sha256').update(basename(to)).digest('hex').slice(0, 16)}`);
+    await removeEntry(draft);
+    await copyFile(from, draft, fs.COPYFILE_EXCL | fs.COPYFILE_FICLONE);
+    await rename(draft, to);
     await unlink(from);
   }
 };
+
+const DRAFT = '.belay-placing-';
+
+/** Whether a path is what a killed restore left of a file that it was copying. */
+export const isDraft = (path: string): boolean => /^\.belay-placing-[0-9a-f]{16}$/.test(basename(path));
 
 /** Removes a file, link or whole folder; links in it are not followed. Absent is fine. */
 export const removeEntry = async (path: string): Promise<void> => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bench, CLI, commitAll, createBench, runCli, treeOf } from '../scenario.ts';
@@ -20,12 +21,19 @@ const thread = (...args: string[]) => runCli(['thread', ...args], bench);
 const threads = () => readdirSync(join(bench.root, 'state/belay/threads'));
 const pristine = (name: string) => join(bench.root, 'pristine', name);
 
+const stateHome = () => bench.env['XDG_STATE_HOME'] ?? '';
+
 function reset(): void {
   for (const name of ['ws', 'state', 'io']) {
-    rmSync(join(bench.root, name), { recursive: true, force: true });
-    cpSync(pristine(name), join(bench.root, name), { recursive: true, preserveTimestamps: true });
+    const to = name === 'state' ? stateHome() : join(bench.root, name);
+    rmSync(to, { recursive: true, force: true });
+    cpSync(pristine(name), to, { recursive: true, preserveTimestamps: true });
   }
 }
+
+const MEMORY = '/dev/shm';
+/** Whether there is a second file system to write to. */
+const hasOther = existsSync(MEMORY) && statSync(MEMORY).dev !== statSync(tmpdir()).dev;
 
 beforeAll(async () => {
   bench = createBench({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'belay.yml': 'version: 1\nverify: {checks: []}\n' });
@@ -61,12 +69,14 @@ interface Sweep {
   args(): readonly string[];
   /** Before the command. */
   arrange?(): Promise<void> | void;
+  /** Kills at each of these points instead of some of all. */
+  points?: RegExp;
   /** After the kill: `at` says where it was. */
   expectHolds(at: string): Promise<void>;
 }
 
 /** Kills the command at each point, and asks each time whether all is well. */
-async function sweep({ args, arrange, expectHolds }: Sweep): Promise<void> {
+async function sweep({ args, arrange, points: only, expectHolds }: Sweep): Promise<void> {
   reset();
   await arrange?.();
   const log = join(bench.root, 'points');
@@ -76,7 +86,10 @@ async function sweep({ args, arrange, expectHolds }: Sweep): Promise<void> {
   expect(points.length).toBeGreaterThan(5);
   let kills = 0;
   const stride = Math.max(1, points.length / MOST_KILLS);
-  for (let at = 1; at <= points.length; at = Math.ceil(at + stride)) {
+  const chosen: number[] = [];
+  if (only === undefined) for (let at = 1; at <= points.length; at = Math.ceil(at + stride)) chosen.push(at);
+  else points.forEach((point, i) => void (only.test(point) && chosen.push(i + 1)));
+  for (const at of chosen) {
     const name = `${at} of ${points.length}: ${points[at - 1]}`;
     reset();
     await arrange?.();
@@ -87,7 +100,7 @@ async function sweep({ args, arrange, expectHolds }: Sweep): Promise<void> {
     kills += 1;
     await expectHolds(name);
   }
-  expect(kills).toBeGreaterThan(Math.min(points.length, MOST_KILLS) / 2);
+  expect(kills).toBeGreaterThan(Math.min(chosen.length, MOST_KILLS) / 2);
 }
 
 const ends = async (at: string, ...args: string[]) => {
@@ -130,6 +143,29 @@ describe('a command of belay thread that is killed can be given again', () => {
         },
       }),
     300_000,
+  );
+
+  it.skipIf(!hasOther)(
+    `rollback, with the thread on another file system than the workspace${hasOther ? '' : ' (skipped: there is no second one)'}`,
+    async () => {
+      const home = stateHome();
+      const other = mkdtempSync(join(MEMORY, 'belay-test-'));
+      bench.env['XDG_STATE_HOME'] = other;
+      try {
+        await sweep({
+          args: () => ['rollback', id, '--to-turn', '1'],
+          points: /^half of copyFile .*\/ws\/|^rename .*\/ws\//,
+          async expectHolds(at) {
+            await ends(at, 'rollback', id, '--to-turn', '1');
+            expect({ at, tree: treeOf(bench.ws) }).toEqual({ at, tree: first });
+          },
+        });
+      } finally {
+        bench.env['XDG_STATE_HOME'] = home;
+        rmSync(other, { recursive: true, force: true });
+      }
+    },
+    120_000,
   );
 
   it(
