@@ -18,7 +18,7 @@ export interface InstructionPlace {
   /** `--trust-ref`, resolved; null: HEAD. */
   trustRef: string | null;
   /** For a folder without commits: the start snapshot has the files. */
-  openTree(): Promise<Pick<Workspace, 'base' | 'read'>>;
+  openTree(): Promise<Pick<Workspace, 'base' | 'readFollowed'>>;
 }
 
 /**
@@ -38,7 +38,7 @@ export async function loadInstructions({
   const paths = [NAME, ...folders.map((folder) => `${folder}/${NAME}`)];
   const tree = commit === null ? await openTree() : null;
   const read = (path: string) =>
-    commit === null ? tree?.read(tree.base.tree, path) : readAtCommit(location, { commit, path });
+    commit === null ? tree?.readFollowed(tree.base.tree, path) : readAtCommit(location, { commit, path });
   const contents = await Promise.all(paths.map(read));
   const files: LoadedInstructions[] = [];
   let left = MOST_BYTES;

@@ -68,7 +68,10 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
   const { verify } = policy;
   const ports = createCheckPorts(context);
   const rounds: Round[] = [];
-  const rooms = verify.checks.length === 0 ? null : await openRooms({ context, start, holdouts });
+  const judges = verify.checks.length > 0;
+  // What setup left stays what it is, ignored and there, also where nothing is checked.
+  if (!judges && policy.setup.length > 0) await workspace.ignoredPaths();
+  const rooms = judges ? await openRooms({ context, start, holdouts }) : null;
   const tests = createMatcher(policy.workspace.tests);
   const configs = createMatcher(RUNNER_CONFIGS);
   /** Which changed paths judge the work: test files and configs, and manifests whose change touches how checks run. */

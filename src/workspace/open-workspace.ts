@@ -7,6 +7,7 @@ import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 import { makeRecordable } from './make-recordable.ts';
 import { narrowedTo } from './narrowed-scan.ts';
+import { readFollowed } from './read-at-commit.ts';
 import { removeNewIgnored, removeNewSpecials } from './remove-unrecorded.ts';
 import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
@@ -206,6 +207,7 @@ const createWorkspace = (
     withPathsOf: (tree, from, paths) => transplant(git, store, { tree, from, paths }),
     read: async (name, path, limits) =>
       readBlob(git, { treeish: await treeish(name), path, maxBytes: limits?.maxBytes ?? MAX_READ_BYTES }),
+    readFollowed: (tree, path) => readFollowed(git, { treeish: tree, path }),
     list: async (name) => (await treeEntries(git, await treeish(name))).map((entry) => entry.path),
     proves: (patch, tree, base) => provePatch(git, store, { patch, tree, base: base ?? start.base.tree }),
     ignoredPaths: () =>

@@ -1,3 +1,4 @@
+import type { Git } from './git.ts';
 import type { Location } from './locate-repository.ts';
 import { objectId } from './tree-reader.ts';
 
@@ -12,12 +13,18 @@ const FILE = /^[0-9a-f]{40,64} blob (\d+)\n/;
 export const readAtCommit = async (
   { repository }: Pick<Location, 'repository'>,
   { commit, path }: { commit: string; path: string },
+): Promise<Buffer | null> => (repository === null ? null : readFollowed(repository.git, { treeish: commit, path }));
+
+/** The same for any tree or commit. */
+export const readFollowed = async (
+  git: Git,
+  { treeish, path }: { treeish: string; path: string },
 ): Promise<Buffer | null> => {
-  const found = await repository?.git.call(['cat-file', '--batch', '--follow-symlinks', '-z'], {
-    stdin: `${objectId(commit)}:${path}\0`,
+  const found = await git.call(['cat-file', '--batch', '--follow-symlinks', '-z'], {
+    stdin: `${objectId(treeish)}:${path}\0`,
     maxBytes: MAX_BYTES,
   });
-  if (found?.code !== 0) return null;
+  if (found.code !== 0) return null;
   const [header, size] = FILE.exec(found.stdout.toString('latin1', 0, 100)) ?? [];
   return header === undefined ? null : found.stdout.subarray(header.length, header.length + Number(size));
 };

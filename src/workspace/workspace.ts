@@ -62,6 +62,8 @@ export interface Workspace {
   withPathsOf(tree: TreeId, from: TreeId, paths: readonly string[]): Promise<TreeId>;
   /** Content of a file (target of a link) in a tree or commit; null when it is not there. `maxBytes`: 64 MiB by default. */
   read(treeish: string, path: string, options?: { maxBytes?: number }): Promise<Buffer | null>;
+  /** As `read`, of a tree; a link is followed inside that tree, and is no file where it leads elsewhere. 16 MiB at most. */
+  readFollowed(tree: TreeId, path: string): Promise<Buffer | null>;
   /** Files and links, sorted by git. */
   list(treeish: string): Promise<readonly string[]>;
   /** Whether base + patch, freshly applied, is `tree`. `base`: the start's tree (of a clean start: of its commit) by default. */

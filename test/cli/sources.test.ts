@@ -86,6 +86,24 @@ describe('instructions', () => {
     ]);
   });
 
+  it('may be links before the first commit too, and are followed in the files of the start', async () => {
+    const fresh = createBench({ 'belay.yml': POLICY, 'docs/agents.md': 'as it lay there', 'sub/a.txt': 'a\n' });
+    try {
+      writeFileSync(join(fresh.root, 'outside.md'), 'from elsewhere');
+      symlinkSync('docs/agents.md', join(fresh.ws, 'AGENTS.md'));
+      symlinkSync('../../outside.md', join(fresh.ws, 'sub/AGENTS.md'));
+      const cassette = join(fresh.io, 'model.jsonl');
+      writeFileSync(cassette, `${JSON.stringify({ text: 'done' })}\n`);
+      const end = await runCli(
+        ['run', 'go', '--workspace', 'sub', '--policy', 'belay.yml', '--replay', cassette],
+        fresh,
+      );
+      expect(end.events[0]).toMatchObject({ instructions: [{ path: 'AGENTS.md', bytes: 15, used_bytes: 15 }] });
+    } finally {
+      fresh.remove();
+    }
+  }, 30_000);
+
   it('may be links, which are followed in the base commit and never out of it', async () => {
     const linked = createBench({ 'belay.yml': POLICY, 'docs/agents.md': 'as committed', 'sub/a.txt': 'a\n' });
     try {

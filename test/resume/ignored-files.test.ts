@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Bench, CLI, createBench, runCli, writeCassette } from '../scenario.ts';
+import { type Bench, CLI, createBench, runCli, treeOf, writeCassette } from '../scenario.ts';
 
 const benches: Bench[] = [];
 afterAll(() => {
@@ -134,6 +134,38 @@ describe('ignored files that an agent changes before its run is resumed', () => 
     });
     expect(ignored()).toEqual(AS_BEFORE);
   }, 60_000);
+});
+
+describe('ignored files of a run without checks', () => {
+  it('stay as the agent left them, but for new ones, and what setup made is ignored whatever the agent does to the rules', async () => {
+    const policy = {
+      version: 1,
+      limits: { turns: 1 },
+      setup: [{ run: 'mkdir deps && echo lib > deps/lib' }],
+      workspace: { hide: [] },
+      verify: { checks: [] },
+    };
+    const bench = createBench({ 'belay.yml': JSON.stringify(policy), '.gitignore': 'deps\n.env\n*.log\n' });
+    benches.push(bench);
+    bench.git('add', '-A');
+    bench.git('commit', '-q', '-m', 'base');
+    bench.write('.env', 'mine\n');
+    const command =
+      'echo work > work.txt; echo bad > deps/bad; echo agent > .env; echo > new.log; sed -i /deps/d .gitignore';
+    const cassette = writeCassette(bench, [{ tool_calls: [{ name: 'shell', input: { command } }] }]);
+    const { result } = await runCli(['run', 'go', '--replay', cassette], bench);
+    expect({ outcome: result?.outcome, files: result?.changes.files.map(({ path }) => path) }).toEqual({
+      outcome: 'limit_reached',
+      files: ['.gitignore', 'work.txt'],
+    });
+    expect(treeOf(bench.ws)).toEqual({
+      '.env': 'agent\n',
+      '.gitignore': 'deps\n.env\n*.log\n',
+      'belay.yml': JSON.stringify(policy),
+      'deps/bad': 'bad\n',
+      'deps/lib': 'lib\n',
+    });
+  }, 30_000);
 });
 
 /** Runs until the command is told, which may be just before it begins, and kills belay; returns the thread's id. */
