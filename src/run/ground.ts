@@ -20,8 +20,8 @@ export interface Ground {
  * may be on another machine: nothing that setup made is taken for granted.
  */
 export async function layGround(prepared: Prepared): Promise<Ground | Conclusion> {
-  const { context, trees, holdouts } = prepared;
-  if (context === null || trees === null) throw new Error('bug: the ground of a run that is not prepared');
+  const { context } = prepared;
+  if (context === null) throw new Error('bug: the ground of a run that is not prepared');
   const { policy, workspace, earlier } = context;
   const needsBase = policy.setup.length > 0 || policy.verify.checks.length > 0;
   if (needsBase && earlier !== null) {
@@ -31,27 +31,29 @@ export async function layGround(prepared: Prepared): Promise<Ground | Conclusion
     await workspace.removeUnrecorded({ aside });
     await context.carry.putBack({ aside });
   }
-  if (policy.setup.length > 0) {
-    const { setupTaken, onSetupDone } = context.request;
-    if (setupTaken !== undefined) await takeSetup(context, setupTaken);
-    else {
-      await runSetup(context, {
-        dir: workspace.dir,
-        mounts: planCheckMounts(context.mounts),
-        home: context.homes.setup,
-        afterChange: false,
-      });
-    }
-    trees.start = await workspace.snapshot();
-    if (!context.stop.aborted) await onSetupDone?.({ root: workspace.root, home: context.homes.setup });
-  }
-  const stopped = stoppedEarly(context);
-  if (stopped !== null) return stopped;
-  const jury = await createJury({ context, start: trees.start, holdouts });
+  const jury = await setUp(prepared);
+  if ('outcome' in jury) return jury;
   const baseline = await takeBaseline(context);
   if ('outcome' in baseline) return baseline;
   await earlier?.bringBack(context.emit);
   return { jury, baseline };
+}
+
+/** Runs setup, or takes what another run of the batch made of it, and calls the jury on the tree as it stands then; or how the run ends. */
+export async function setUp({ context, trees, holdouts }: Prepared): Promise<Jury | Conclusion> {
+  if (context === null || trees === null) throw new Error('bug: setup of a run that is not prepared');
+  const { policy, workspace, homes, request } = context;
+  if (policy.setup.length > 0) {
+    const { setupTaken, onSetupDone } = request;
+    if (setupTaken !== undefined) await takeSetup(context, setupTaken);
+    else {
+      const mounts = planCheckMounts(context.mounts);
+      await runSetup(context, { dir: workspace.dir, mounts, home: homes.setup, afterChange: false });
+    }
+    trees.start = await workspace.snapshot();
+    if (!context.stop.aborted) await onSetupDone?.({ root: workspace.root, home: homes.setup });
+  }
+  return stoppedEarly(context) ?? createJury({ context, start: trees.start, holdouts });
 }
 
 /** How the run ends when it was stopped before the agent began, or null. */

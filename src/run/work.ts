@@ -1,10 +1,9 @@
-import { UsageError } from '../errors.ts';
 import type { Outcome } from '../events/index.ts';
 import { createLoop, type Loop, type LoopEnd } from '../loop/index.ts';
 import { editFamilyOf } from '../model/index.ts';
 import type { ThreadPast } from '../thread/index.ts';
 import { createTools } from '../tools/index.ts';
-import { type Baseline, reserveFor } from '../verify/index.ts';
+import type { Baseline } from '../verify/index.ts';
 import { createAgentPorts, outputOf } from './agent-ports.ts';
 import { openApproval, recordDecision, tellDecisions } from './approval.ts';
 import { type Conclusion, conclude, concludeInterruption, concludeLimit, limitReason } from './conclusion.ts';
@@ -13,6 +12,7 @@ import type { Jury } from './jury.ts';
 import type { Prepared } from './prepare.ts';
 import type { RunContext } from './run-context.ts';
 import { startAgentServices } from './start-services.ts';
+import { timeForFinalRound } from './time-for-final-round.ts';
 import { idle, type Worked } from './worked.ts';
 
 /** Share of a limit at which its use is told. */
@@ -29,7 +29,7 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
   if ('outcome' in ground) return ended(ground);
   const { jury, baseline } = ground;
   const resumed = past === null ? null : await decideAndTell(context, past);
-  const reserveMs = timeForFinalRound(context, baseline);
+  const reserveMs = timeForFinalRound(context, baseline, past);
   if (typeof reserveMs !== 'number') return ended(reserveMs);
   const deadlineMs = Math.max(0, context.policy.limits.wallTimeMs - reserveMs);
   const deadline = new AbortController();
@@ -66,23 +66,6 @@ export async function work(prepared: Prepared, takeSteering: () => readonly stri
     };
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** Milliseconds; where they do not fit into what a batch had left to give, its limit ends the run, and the policy is not to blame. */
-function timeForFinalRound(context: RunContext, baseline: Baseline): number | Conclusion {
-  try {
-    return reserveFor(baseline, context.policy.verify, context.timeLeftMs());
-  } catch (error) {
-    if (
-      !(error instanceof UsageError) ||
-      error.code !== 'wall_time_too_short' ||
-      context.request.cappedByBatch !== true
-    )
-      throw error;
-    return conclude('limit_reached', `of the batch's wall time too little is left: ${error.message}`, {
-      endedBy: 'wall_time',
-    });
   }
 }
 

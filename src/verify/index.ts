@@ -12,7 +12,7 @@ export { type Judged, judge, type Verdict } from './judge.ts';
 export { changesJudge } from './judging-manifest.ts';
 export type { CheckPorts, Place, RunningServices, ServicesStart } from './place.ts';
 export { removeTree } from './remove-tree.ts';
-export { reserveFor } from './reserve.ts';
+export { finalChecksMs, reserveFor } from './reserve.ts';
 export type { Room, RoomOpening, Rooms } from './rooms.ts';
 export type { Round } from './round.ts';
 export { type CheckSite, runCheck } from './run-check.ts';

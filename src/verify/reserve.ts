@@ -12,9 +12,8 @@ const ROOM_MS = 250;
  * Throws a UsageError when the baseline's time twice over is more than what is left: the run could never be verified.
  */
 export function reserveFor(baseline: Baseline, verify: VerifyPolicy, timeLeftMs: number): number {
-  const due = verify.checks.filter((check) => check.when !== 'attempt').map((check) => check.name);
-  if (due.length === 0) return 0;
-  const onceMs = baseline.runs.filter((run) => due.includes(run.name)).reduce((sum, run) => sum + run.durationMs, 0);
+  if (!verify.checks.some(isDue)) return 0;
+  const onceMs = finalChecksMs(baseline, verify);
   if (onceMs * 2 > timeLeftMs)
     throw new UsageError(
       `limits.wall_time is too short: the final checks take ${seconds(onceMs)} and may run twice at the end, but only ${seconds(Math.max(0, timeLeftMs))} are left after the baseline; give more time or make checks faster`,
@@ -22,6 +21,16 @@ export function reserveFor(baseline: Baseline, verify: VerifyPolicy, timeLeftMs:
     );
   const passes = verify.cleanRoom.pristineTests ? 2 : 1;
   return Math.min(timeLeftMs, passes * (onceMs + ROOM_MS));
+}
+
+/** What the final checks took in the baseline, once. */
+export function finalChecksMs(baseline: Baseline, verify: VerifyPolicy): number {
+  const due = verify.checks.filter(isDue).map((check) => check.name);
+  return baseline.runs.filter((run) => due.includes(run.name)).reduce((sum, run) => sum + run.durationMs, 0);
+}
+
+function isDue({ when }: VerifyPolicy['checks'][number]): boolean {
+  return when !== 'attempt';
 }
 
 function seconds(ms: number): string {

@@ -1,0 +1,33 @@
+import { UsageError } from '../errors.ts';
+import type { ThreadPast } from '../thread/index.ts';
+import { type Baseline, finalChecksMs, reserveFor } from '../verify/index.ts';
+import { type Conclusion, conclude } from './conclusion.ts';
+import type { RunContext } from './run-context.ts';
+
+/**
+ * Milliseconds. Where they do not fit into what a batch or the thread's earlier runs have left, the limit ends the run: the policy would
+ * have given time enough, and is not to blame. Throws UsageError where it would not.
+ */
+export function timeForFinalRound(
+  context: RunContext,
+  baseline: Baseline,
+  past: ThreadPast | null,
+): number | Conclusion {
+  const { limits, verify } = context.policy;
+  try {
+    return reserveFor(baseline, verify, context.timeLeftMs());
+  } catch (error) {
+    if (!(error instanceof UsageError) || error.code !== 'wall_time_too_short') throw error;
+    const endedBy = 'wall_time';
+    if (context.request.cappedByBatch === true)
+      return conclude('limit_reached', `of the batch's wall time too little is left: ${error.message}`, { endedBy });
+    const onceMs = finalChecksMs(baseline, verify);
+    if (past === null || onceMs * 2 > limits.wallTimeMs - (context.elapsedMs() - past.elapsedMs)) throw error;
+    const reason = `the limit wall_time is as good as reached: ${seconds(context.elapsedMs())} of ${seconds(limits.wallTimeMs)} used, ${seconds(past.elapsedMs)} of them by earlier runs of the thread, and the final checks (${seconds(onceMs)}) may run twice: resume with a higher --wall-time, up to the policy's limit, or raise it in the policy`;
+    return conclude('limit_reached', reason, { endedBy });
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
