@@ -1,13 +1,13 @@
 import { relative, resolve, sep } from 'node:path';
 import { createTranscript, renderFirstMessage, SYSTEM_PROMPT, type Transcript } from '../context/index.ts';
-import { RunBlockedError, UsageError } from '../errors.ts';
+import { RunBlockedError } from '../errors.ts';
 import type { FileChange } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
 import { type DigestMemo, requestDigest } from '../model/index.ts';
 import { createMatcher, loadDecide } from '../policy/index.ts';
 import type { ThreadPast } from '../thread/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
-import type { TreeId, Workspace } from '../workspace/index.ts';
+import { isUnrecordable, type TreeId, type Workspace } from '../workspace/index.ts';
 import { askApproval } from './approval.ts';
 import { buildEnvironment } from './environment.ts';
 import { planAgentMounts } from './mounts.ts';
@@ -79,7 +79,7 @@ async function snapshotOfAgent(workspace: Workspace, touched: Parameters<Workspa
   try {
     return await workspace.snapshot(touched);
   } catch (error) {
-    if (!(error instanceof UsageError) || !['file_name', 'unreadable'].includes(error.code)) throw error;
+    if (!isUnrecordable(error)) throw error;
     throw new RunBlockedError('policy_violation', `the agent's change cannot be recorded: ${error.message}`, error);
   }
 }

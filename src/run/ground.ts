@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { RunBlockedError } from '../errors.ts';
 import { type Baseline, judge, runBaseline } from '../verify/index.ts';
+import { isUnrecordable, type TreeId } from '../workspace/index.ts';
 import { createCheckPorts } from './check-ports.ts';
 import { type Conclusion, conclude, concludeInterruption, concludeLimit } from './conclusion.ts';
 import { createJury, type Jury } from './jury.ts';
@@ -50,10 +52,19 @@ export async function setUp({ context, trees, holdouts }: Prepared): Promise<Jur
       const mounts = planCheckMounts(context.mounts);
       await runSetup(context, { dir: workspace.dir, mounts, home: homes.setup, afterChange: false });
     }
-    trees.start = await workspace.snapshot();
+    trees.start = await snapshotOfSetup(context);
     if (!context.stop.aborted) await onSetupDone?.({ root: workspace.root, home: homes.setup });
   }
   return stoppedEarly(context) ?? createJury({ context, start: trees.start, holdouts });
+}
+
+async function snapshotOfSetup({ workspace }: RunContext): Promise<TreeId> {
+  try {
+    return await workspace.snapshot();
+  } catch (error) {
+    if (!isUnrecordable(error)) throw error;
+    throw new RunBlockedError('setup_failed', `what setup left cannot be recorded: ${error.message}`, error);
+  }
 }
 
 /** How the run ends when it was stopped before the agent began, or null. */

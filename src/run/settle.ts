@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { UsageError } from '../errors.ts';
 import type { Changes, Result } from '../events/index.ts';
 import type { Thread } from '../thread/index.ts';
-import { dependencyChanges, reviewAreas, type TreeId, touchedTests, type Workspace } from '../workspace/index.ts';
+import { dependencyChanges, reviewAreas, snapshotAnyhow, type TreeId, touchedTests } from '../workspace/index.ts';
 import type { Conclusion } from './conclusion.ts';
 import { redactBytes } from './known-secrets.ts';
 import type { RunContext } from './run-context.ts';
@@ -31,7 +30,7 @@ function delivers(conclusion: Conclusion, context: RunContext): boolean {
 export async function settle(context: RunContext, trees: Trees, conclusion: Conclusion): Promise<Settled> {
   const { policy, request, thread, workspace } = context;
   // A run that ended before it brought the thread's work back is about that work all the same.
-  const final = context.earlier?.isAway ? context.earlier.tree : await takeFinal(workspace);
+  const final = context.earlier?.isAway ? context.earlier.tree : await snapshotAnyhow(workspace);
   const change = await workspace.diff(trees.start, final);
   const kept = delivers(conclusion, context);
   // A patch that is kept holds no secret that was not there before; one that is rejected is read, not applied.
@@ -67,17 +66,6 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
     },
     review: reviewAreas(change.files, policy),
   };
-}
-
-/** What a run did to names and modes must not keep its change from being recorded, or the workspace from being put back. */
-async function takeFinal(workspace: Workspace): Promise<TreeId> {
-  try {
-    return await workspace.snapshot();
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    await workspace.makeRecordable();
-    return workspace.snapshot();
-  }
 }
 
 async function keepPatch(

@@ -1,12 +1,12 @@
 import type { VerifyPolicy } from '../policy/index.ts';
-import type { Workspace } from '../workspace/index.ts';
 import type { Baseline } from './baseline.ts';
 import type { CheckPorts, Place } from './place.ts';
+import { type ResettableTree, resetTree } from './reset-tree.ts';
 import { type Round, statusOf, tellRound, withoutServices } from './round.ts';
 import { runChecks } from './run-checks.ts';
 
 export interface AttemptSite {
-  workspace: Pick<Workspace, 'snapshot' | 'restore'>;
+  workspace: ResettableTree;
   place: Place;
   ports: CheckPorts;
   verify: VerifyPolicy;
@@ -25,9 +25,7 @@ export async function runAttemptRound(site: AttemptSite, signal: AbortSignal): P
   const checks = verify.checks.filter((check) => check.when !== 'final');
   const tree = await workspace.snapshot();
   if (checks.length === 0) return { cleanRoom: false, tree, runs: [], status: 'passed', reason: null };
-  const reset = async () => {
-    if ((await workspace.snapshot()) !== tree) await workspace.restore(tree);
-  };
+  const reset = () => resetTree(workspace, tree);
   return tellRound({ attempt: site.attempt, cleanRoom: false, emit: ports.emit }, async () => {
     const about = { cleanRoom: false, tree };
     const start = await ports.startServices(site.place, { secret: false });

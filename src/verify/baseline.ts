@@ -1,8 +1,8 @@
 import { UsageError } from '../errors.ts';
 import type { Check, VerifyPolicy } from '../policy/index.ts';
-import type { Workspace } from '../workspace/index.ts';
 import { type CheckRun, endsRound, hasPassed } from './check-run.ts';
 import type { CheckPorts, Place } from './place.ts';
+import { type ResettableTree, resetTree } from './reset-tree.ts';
 import { runConfirmed } from './run-confirmed.ts';
 
 /** How every check stood before the agent, in the order of the policy. */
@@ -22,7 +22,7 @@ export type BaselineEnd =
   | { kind: 'cancelled' | 'wall_time'; baseline: Baseline };
 
 export interface BaselineSite {
-  workspace: Pick<Workspace, 'snapshot' | 'restore'>;
+  workspace: ResettableTree;
   place: Place;
   ports: CheckPorts;
   verify: VerifyPolicy;
@@ -40,9 +40,7 @@ export async function runBaseline(site: BaselineSite, signal: AbortSignal): Prom
   const runs: CheckRun[] = [];
   if (verify.checks.length === 0) return { kind: 'ready', baseline: { runs } };
   const tree = await workspace.snapshot();
-  const reset = async () => {
-    if ((await workspace.snapshot()) !== tree) await workspace.restore(tree);
-  };
+  const reset = () => resetTree(workspace, tree);
   const start = await ports.startServices(place, { secret: false });
   if (start.kind === 'cancelled') return { kind: 'cancelled', baseline: { runs } };
   if (start.kind === 'failed') {

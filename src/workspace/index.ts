@@ -19,6 +19,7 @@ export {
   type ScopeViolation,
   touchedTests,
 } from './scope.ts';
+export { isUnrecordable, snapshotAnyhow } from './snapshot-anyhow.ts';
 export { packSnapshots, unpackSnapshots } from './snapshot-pack.ts';
 export { hasStarted } from './start-facts.ts';
 export { openSnapshots, type StoredSnapshots } from './stored-snapshots.ts';

@@ -7,7 +7,10 @@ export const textPath = (bytes: Buffer): string => {
   const shown = bytes
     .toString('latin1')
     .replace(/[^\x20-\x7e]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
-  throw new UsageError(`the file name "${shown}" is not UTF-8; rename it or have it ignored`, { code: 'file_name' });
+  throw new UsageError(
+    `the file name "${shown}" is not UTF-8: rename it, or keep it in a folder that .gitignore names`,
+    { code: 'file_name' },
+  );
 };
 
 /** Every part of a path that lies above it: `a/b/c` → `a`, `a/b`. */

@@ -73,6 +73,53 @@ describe('a tree', () => {
     expect(bench.git('status', '--porcelain', '--ignored')).toBe('');
   });
 
+  const odd = (check: string, more = '') =>
+    `version: 1\nlimits: {attempts: 1}\n${more}verify:\n  checks:\n    - {name: tests, run: ${JSON.stringify(check)}}\n`;
+
+  it.skipIf(process.platform !== 'linux')(
+    'in which checks leave names that are not UTF-8 is judged all the same',
+    async () => {
+      bench.write('belay.yml', odd(`${MADE}; sh test.sh`));
+      commitAll(bench);
+      const end = await run(shell('echo good > state') + finish);
+      expect(end).toMatchObject({ code: 0, outcome: 'verified', paths: ['state'] });
+      expect(readdirSync(bench.ws).sort()).toEqual(['.git', 'belay.yml', 'state', 'test.sh']);
+      expect((await runCli(['verify'], bench)).code).toBe(0);
+      expect(bench.git('status', '--porcelain', '--ignored')).toBe(' M state\n');
+    },
+  );
+
+  it.skipIf(process.platform !== 'linux')('that setup gives such names ends by setup, and is put back', async () => {
+    bench.write('belay.yml', odd('sh test.sh', `setup: [{run: ${JSON.stringify(MADE)}}]\n`));
+    commitAll(bench);
+    const end = await run(shell('echo good > state') + finish);
+    expect(end).toMatchObject({ code: 22, outcome: 'setup_failed' });
+    expect(end.result?.reason).toContain('bad-\\xfe');
+    expect(bench.git('status', '--porcelain', '--ignored')).toBe('');
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'with such names in a folder that is ignored works, as the refusal of others says',
+    async () => {
+      bench.write('.gitignore', 'kept/\n');
+      execFileSync('sh', ['-c', `mkdir kept && cd kept && ${MADE}`], { cwd: bench.ws });
+      bench.git('add', '.');
+      bench.git('commit', '-q', '-m', 'base');
+      const end = await run(shell('echo good > state') + finish);
+      expect(end).toMatchObject({ code: 0, outcome: 'verified', paths: ['state'] });
+      expect(
+        readdirSync(join(bench.ws, 'kept'), 'buffer')
+          .map((name) => name.toString('latin1'))
+          .sort(),
+      ).toEqual(['bad-\xfe', 'd']);
+      execFileSync('sh', ['-c', 'touch "$(printf "a-\\377")"; echo "a-*" > .gitignore; rm -r kept'], { cwd: bench.ws });
+      const alone = await run(finish);
+      expect(alone.result?.reason).toBe(
+        'the file name "a-\\xff" is not UTF-8: rename it, or keep it in a folder that .gitignore names',
+      );
+    },
+  );
+
   it.skipIf(process.geteuid?.() !== 0)('in which an agent closes folders and files is put back', async () => {
     bench.remove();
     bench = createBench({ 'belay.yml': POLICY, 'test.sh': 'grep -q good state\n', state: 'bad\n', 'd/x': 'x\n' }, 1001);

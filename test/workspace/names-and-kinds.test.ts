@@ -57,7 +57,7 @@ describe('names, kinds and bytes', () => {
     await writeFile(Buffer.concat([Buffer.from(`${dir}/bad-`), Buffer.from([0xff])]), 'x');
     const refusal = {
       code: 'file_name',
-      message: 'the file name "bad-\\xff" is not UTF-8; rename it or have it ignored',
+      message: 'the file name "bad-\\xff" is not UTF-8: rename it, or keep it in a folder that .gitignore names',
     };
     await expect(workspace.snapshot()).rejects.toMatchObject(refusal);
     await expect(open(dir)).rejects.toMatchObject(refusal);
