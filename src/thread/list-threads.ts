@@ -17,14 +17,21 @@ export interface ThreadSummary {
   outcome: Outcome | null;
 }
 
-/** Every thread of a state folder, oldest first. What is no thread of this version is left out; no state folder is no thread. */
-export async function listThreads(stateDir: string): Promise<ThreadSummary[]> {
+/** Every thread of a state folder, oldest first. No state folder is no thread. `onUnreadable`: one that this version does not open. */
+export async function listThreads(
+  stateDir: string,
+  onUnreadable: (id: string, reason: string) => void = () => undefined,
+): Promise<ThreadSummary[]> {
   const folder = threadsFolder(stateDir);
   const summaries: ThreadSummary[] = [];
   for (const id of ((await orNull(readdir(folder))) ?? []).filter(isThreadId).sort()) {
     const dir = join(folder, id);
     const meta = await readMeta(dir);
-    if (meta === 'missing' || 'unreadable' in meta) continue;
+    if (meta === 'missing') continue;
+    if ('unreadable' in meta) {
+      onUnreadable(id, meta.unreadable);
+      continue;
+    }
     const { workspace, goal, created } = meta;
     summaries.push({ id, dir, workspace, goal, created, outcome: await lastOutcome(join(dir, EVENTS_FILE)) });
   }

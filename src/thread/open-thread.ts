@@ -1,4 +1,4 @@
-import { mkdir, open, truncate } from 'node:fs/promises';
+import { mkdir, open, readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { type Clock, type EventLine, type Redactor, readEvents } from '../events/index.ts';
@@ -6,6 +6,7 @@ import { lockPath } from './create-thread.ts';
 import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
 import { findChainEnd, type NoteLine, readNoteFile } from './note-log.ts';
+import { orNull } from './or-null.ts';
 import { type OutputRange, readStoredOutput } from './output-store.ts';
 import { isThreadId, threadsFolder } from './state-folder.ts';
 import type { Thread } from './thread.ts';
@@ -28,10 +29,7 @@ export interface StoredThread {
 export async function openThread(stateDir: string, id: string): Promise<StoredThread> {
   const dir = join(threadsFolder(stateDir), id);
   const meta = isThreadId(id) ? await readMeta(dir) : 'missing';
-  if (meta === 'missing')
-    throw new UsageError(`there is no thread ${JSON.stringify(id)} in ${stateDir}; see belay thread list`, {
-      code: 'no_thread',
-    });
+  if (meta === 'missing') throw await noThread(stateDir, id);
   if ('unreadable' in meta)
     throw new UsageError(`the thread ${id} in ${stateDir} cannot be opened: ${meta.unreadable}`, { code: 'no_thread' });
   const eventsPath = join(dir, EVENTS_FILE);
@@ -41,6 +39,20 @@ export async function openThread(stateDir: string, id: string): Promise<StoredTh
     readNotes: () => readNoteFile(join(dir, NOTES_FILE)),
     readOutput: (outputId, range) => readStoredOutput(join(dir, OUTPUTS_FOLDER), outputId, range),
   };
+}
+
+const MOST_NAMED = 3;
+
+/** A part of an id is not taken for the whole, also where it fits one thread alone: another one may fit tomorrow. */
+async function noThread(stateDir: string, id: string): Promise<UsageError> {
+  const all = (await orNull(readdir(threadsFolder(stateDir)))) ?? [];
+  const like = id.length < 3 ? [] : all.filter((name) => isThreadId(name) && name.startsWith(id)).sort();
+  const more = like.length > MOST_NAMED ? ` and ${like.length - MOST_NAMED} more` : '';
+  const hint =
+    like.length === 0
+      ? 'see belay thread list'
+      : `give the whole id of ${like.slice(0, MOST_NAMED).join(', ')}${more}, which ${like.length === 1 ? 'begins' : 'begin'} so`;
+  return new UsageError(`there is no thread ${JSON.stringify(id)} in ${stateDir}; ${hint}`, { code: 'no_thread' });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditEvents, openThread } from '../../src/thread/index.ts';
@@ -148,19 +148,4 @@ describe('belay thread', () => {
       ]);
     expect([treeOf(bench.ws), count()]).toEqual([before, threads]);
   }, 120_000);
-
-  it('says which belay a thread of a later format needs', async () => {
-    const path = join(stateDir(), 'threads', id, 'meta.json');
-    const meta = readFileSync(path, 'utf8');
-    writeFileSync(
-      path,
-      meta.replace('"format": 1', '"format": 7').replace(/"belay_version": "[^"]*"/, '"belay_version": "9.1.0"'),
-    );
-    expect(await thread('show', id)).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/format 7.*belay 9\.1\.0.*format 1/),
-    });
-    writeFileSync(path, meta);
-    expect(existsSync(path)).toBe(true);
-  }, 30_000);
 });

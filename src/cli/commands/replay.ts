@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { type Event, type EventSink, readEvents } from '../../events/index.ts';
+import { type Event, type EventSink, type Outcome, readEvents } from '../../events/index.ts';
 import { cassetteFromEvents } from '../../model/index.ts';
 import type { LoadedPolicy } from '../../policy/index.ts';
 import { findDrift, startRun } from '../../run/index.ts';
@@ -20,18 +20,37 @@ import { streamFiles } from '../stream-files.ts';
 import { requireReadable } from './audit.ts';
 
 const DRIFT = 16;
+/** Outcomes of a replay that did not come so far that it could differ. */
+const NOT_REPLAYED: ReadonlySet<Outcome> = new Set([
+  'interrupted',
+  'internal_error',
+  'usage_error',
+  'busy',
+  'sandbox_unavailable',
+]);
+
+interface Recorded {
+  events: Event[];
+  /** A thread's last run is under way, or was killed. */
+  isPart: boolean;
+}
 
 /** Events of a file, or of a thread by its id. */
-async function loadEvents(source: string, { io }: Invocation): Promise<Event[]> {
+async function loadEvents(source: string, { io }: Invocation): Promise<Recorded> {
   const path = resolve(io.cwd(), source);
   const thread = /^t_[\w-]+$/.test(source) ? await openThread(stateFolder(io.env), source) : null;
   if (thread === null) await requireReadable(path);
   const events: Event[] = [];
   for await (const line of thread === null ? readEvents(path) : thread.readEvents()) {
+    // Half a line at the end is what a killed run leaves, and nothing is lost with it.
+    if (line.kind === 'fault' && line.reason === 'torn' && thread !== null) break;
     if (line.kind === 'fault') throw new UsageError(`${source}:${line.lineNumber}: ${line.message}`);
     events.push(line.event);
   }
-  return events;
+  const isPart = thread !== null && events.at(-1)?.type !== 'run.completed';
+  if (isPart)
+    await print(io.stderr, `belay: the last run of ${source} has no end on record: what there is is compared\n`);
+  return { events, isPart };
 }
 
 /** The limits of the recorded run: options may have tightened the policy's. */
@@ -50,7 +69,7 @@ function withRecordedLimits(loaded: LoadedPolicy, recorded: Readonly<Record<stri
 export const replayEvents: Handler = async (invocation) => {
   const { io, options, words, version } = invocation;
   const source = words[0] ?? '';
-  const events = await loadEvents(source, invocation);
+  const { events, isPart } = await loadEvents(source, invocation);
   const started = events.find((event) => event.type === 'run.started');
   if (started?.type !== 'run.started' || !started.goal)
     throw new UsageError(`${source}: there is no run.started event with a goal`);
@@ -87,9 +106,8 @@ export const replayEvents: Handler = async (invocation) => {
     { ...streams, others: [...streams.others, collectInto(replayed)] },
   );
   const result = await guardRun(run, io);
-  if (result.outcome === 'interrupted' || result.outcome === 'internal_error' || result.outcome === 'usage_error')
-    return result.exit_code;
-  const drift = findDrift(events, replayed);
+  if (NOT_REPLAYED.has(result.outcome)) return result.exit_code;
+  const drift = findDrift(events, replayed, isPart);
   if (driftFile !== null) await writeFile(resolve(cwd, driftFile), `${JSON.stringify(drift, null, 2)}\n`);
   if (drift === null) return 0;
   await print(io.stderr, `belay: ${renderDrift(drift)}\n`);

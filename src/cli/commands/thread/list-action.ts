@@ -11,12 +11,16 @@ import { isGiven, textOf } from '../../read-options.ts';
 export const listAction: Handler = async ({ io, options }) => {
   const given = textOf(options, 'workspace');
   const workspace = given === null ? null : await realFolder(resolve(io.cwd(), given));
-  const all = await listThreads(stateFolder(io.env));
+  const closed: string[] = [];
+  const all = await listThreads(stateFolder(io.env), (id, reason) =>
+    closed.push(`belay: ${id} cannot be opened: ${reason}\n`),
+  );
   const threads = all.filter((thread) => workspace === null || thread.workspace === workspace);
   await print(
     io.stdout,
     isGiven(options, 'json') ? `${JSON.stringify(threads.map(toJson), null, 2)}\n` : render(threads),
   );
+  for (const line of closed) await print(io.stderr, line);
   return 0;
 };
 
