@@ -1,6 +1,7 @@
-import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
+import { copyFolder } from '../workspace/index.ts';
 
 /**
  * The private HOME folders of a run: setup writes the first one, the agent and each check get a copy of it as setup left it,
@@ -39,7 +40,7 @@ export async function createHomes(scratch: string, readable: readonly string[]):
     async copy(name) {
       const dir = join(scratch, `home-${copies++}-${name}`);
       const used = (await readdir(setup)).length > 0;
-      if (used) await cp(setup, dir, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true, mode: 2 });
+      if (used) await copyFolder(setup, dir);
       else await mkdir(dir, { mode: 0o755 });
       return dir;
     },

@@ -1,5 +1,4 @@
 import { lchownSync, lstatSync, readdirSync } from 'node:fs';
-import path from 'node:path';
 import { isWithin } from './mount-plan.ts';
 
 /** Gives `folder` to the command user if it lies where `home` does and is belay's own; at its first sight only. */
@@ -19,12 +18,15 @@ export function createAdoption(user: { uid: number; gid: number }, given: readon
   };
 }
 
-/** Links are given, not followed. */
+const SEPARATOR = Buffer.from('/');
+
+/** Links are given, not followed. Bytes, not text: what setup or the agent left may have any name. */
 function adopt(folder: string, { uid, gid }: { uid: number; gid: number }): void {
-  const open = [folder];
+  const open = [Buffer.from(folder)];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     const stat = lstatSync(at);
     if (stat.uid === 0) lchownSync(at, uid, gid);
-    if (stat.isDirectory()) for (const name of readdirSync(at)) open.push(path.join(at, name));
+    if (!stat.isDirectory()) continue;
+    for (const name of readdirSync(at, 'buffer')) open.push(Buffer.concat([at, SEPARATOR, name]));
   }
 }

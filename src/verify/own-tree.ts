@@ -1,5 +1,6 @@
 import { lchown, readdir, stat } from 'node:fs/promises';
-import path from 'node:path';
+
+const SEPARATOR = Buffer.from('/');
 
 /**
  * Gives a folder that root laid out to the owner of another one: commands run as that owner and have to be able to write here as
@@ -8,13 +9,14 @@ import path from 'node:path';
 export async function ownLike(dir: string, model: string): Promise<void> {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = await stat(model);
-  if (uid !== 0) await own(dir, uid, gid);
+  if (uid !== 0) await own(Buffer.from(dir), uid, gid);
 }
 
-async function own(dir: string, uid: number, gid: number): Promise<void> {
+// Bytes, not text: a folder that git ignores may hold any name.
+async function own(dir: Buffer, uid: number, gid: number): Promise<void> {
   await lchown(dir, uid, gid);
-  for (const entry of await readdir(dir, { withFileTypes: true })) {
-    const at = path.join(dir, entry.name);
+  for (const entry of await readdir(dir, { withFileTypes: true, encoding: 'buffer' })) {
+    const at = Buffer.concat([dir, SEPARATOR, entry.name]);
     if (entry.isDirectory()) await own(at, uid, gid);
     else await lchown(at, uid, gid);
   }

@@ -87,6 +87,12 @@ export const copyEntries = async (sources: readonly string[], folder: string): P
   await flush();
 };
 
+/** A copy of a folder with all in it, pipes and sockets and names of any bytes included. */
+export const copyFolder = async (from: string, to: string): Promise<void> => {
+  await mkdir(to, { recursive: true, mode: 0o755 });
+  await copyEntries([`${from}/.`], to);
+};
+
 const STDERR_BYTES = 4096;
 
 const runCopy = (operands: readonly string[]): Promise<void> =>
@@ -104,7 +110,7 @@ const runCopy = (operands: readonly string[]): Promise<void> =>
       if (code === 0) resolve();
       else
         reject(
-          new UsageError(`cannot copy what the clean room carries: ${stderr.trim().slice(0, STDERR_BYTES)}`, {
+          new UsageError(`cannot copy what setup left: ${stderr.trim().slice(0, STDERR_BYTES)}`, {
             code: 'carry',
           }),
         );

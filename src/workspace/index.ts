@@ -1,5 +1,5 @@
 /** workspace/: snapshots, diff, scope, restore, clean room: git with its object store outside the workspace. */
-export { type CarryCapture, captureCarry, layCarry } from './carry.ts';
+export { type CarryCapture, captureCarry, copyFolder, layCarry } from './carry.ts';
 export { type DependencyQuestion, dependencyChanges } from './dependencies/dependency-changes.ts';
 export { isManifestOrLock } from './dependencies/dependency-files.ts';
 export { type Cover, createGitView } from './git-view.ts';

@@ -90,13 +90,15 @@ export const removeEntry = async (path: string): Promise<void> => {
   await inWritableFolder(path, () => (stats.isDirectory() ? rm(path, { recursive: true, force: true }) : unlink(path)));
 };
 
+const inWritableFolder = (path: string, act: () => Promise<void>): Promise<void> => inWritable(dirname(path), act);
+
 /** The agent may have taken the write bit from a folder that we own. */
-const inWritableFolder = async (path: string, act: () => Promise<void>): Promise<void> => {
+export const inWritable = async (folder: string | Buffer, act: () => Promise<void>): Promise<void> => {
   try {
     await act();
   } catch (error) {
     if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
-    await chmod(dirname(path), (await lstat(dirname(path))).mode | 0o700);
+    await chmod(folder, (await lstat(folder)).mode | 0o700);
     await act();
   }
 };

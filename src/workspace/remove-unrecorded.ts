@@ -1,8 +1,8 @@
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import { moveAside } from './move-aside.ts';
-import { removeEntry } from './place-file.ts';
+import { inWritable, removeEntry } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
 import type { StartFacts } from './start-facts.ts';
 import type { SnapshotSite } from './take-snapshot.ts';
@@ -15,25 +15,31 @@ import { removeIfEmpty } from './user-folders.ts';
  */
 export const removeNewSpecials = async ({ root, pinned }: SnapshotSite, sinceMs: number): Promise<number> => {
   let removed = 0;
-  const pending = [''];
+  const pending = [Buffer.alloc(0)];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    for (const entry of await entriesOf(join(root, folder))) {
-      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (entry.name === '.git' || pinned.has(path)) continue;
+    const at = placeOf(root, folder);
+    for (const entry of await entriesOf(at)) {
+      // Bytes, not text: git lists no pipe, so that its name was never refused.
+      const path = folder.length === 0 ? entry.name : Buffer.concat([folder, SEPARATOR, entry.name]);
+      if (entry.name.equals(OWN_FOLDER) || pinned.has(path.toString('utf8'))) continue;
       if (entry.isDirectory()) pending.push(path);
       if (entry.isDirectory() || entry.isFile() || entry.isSymbolicLink()) continue;
-      const { birthtimeMs } = await lstat(join(root, path));
-      if (birthtimeMs < sinceMs) continue;
-      await removeEntry(join(root, path));
+      const place = placeOf(root, path);
+      if ((await lstat(place)).birthtimeMs < sinceMs) continue;
+      await inWritable(at, () => unlink(place));
       removed += 1;
     }
   }
   return removed;
 };
 
-const entriesOf = async (folder: string) => {
+const SEPARATOR = Buffer.from('/');
+const OWN_FOLDER = Buffer.from('.git');
+const placeOf = (root: string, path: Buffer): Buffer => Buffer.concat([Buffer.from(root), SEPARATOR, path]);
+
+const entriesOf = async (folder: Buffer) => {
   try {
-    return await readdir(folder, { withFileTypes: true });
+    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
     throw error;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { lstat, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
@@ -14,7 +15,9 @@ export const emptyFolders = async (git: Git, root: string, nested: readonly stri
   const listed = await git.run(['ls-files', '-o', '--directory', '--exclude-standard', '-z']);
   const closed = new Set(nested);
   const found: string[] = [];
+  // One of another name is left alone: it can be neither kept on a list nor told from the user's own.
   const waiting = splitNul(listed)
+    .filter((path) => isUtf8(path))
     .map(textPath)
     .filter((path) => path.endsWith('/'))
     .map((path) => path.slice(0, -1));

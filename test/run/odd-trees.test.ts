@@ -120,6 +120,30 @@ describe('a tree', () => {
     },
   );
 
+  it.skipIf(process.geteuid?.() !== 0)(
+    'and a HOME with pipes, sockets and any name work for root and for another owner',
+    async () => {
+      const left = `mkfifo "$(printf 'p-\\376')"; mkdir -m 555 "$(printf 'ro-\\376')"`;
+      const setup = `setup: [{run: ${JSON.stringify(`cd; mkfifo p; touch "$(printf 'b-\\376')"; mkdir -m 555 ro`)}}]\n`;
+      bench.write('belay.yml', odd(`test -p ~/p && ! [ -p p-* ] && ${left}; sh test.sh`, setup));
+      bench.write('.gitignore', 'kept/\n');
+      execFileSync('sh', ['-c', `mkdir kept && cd kept && ${MADE}`], { cwd: bench.ws });
+      bench.git('add', '.');
+      bench.git('commit', '-q', '-m', 'base');
+      execFileSync('chown', ['-R', '1001:1001', bench.ws]);
+      bench.env['GIT_CONFIG_COUNT'] = '1';
+      bench.env['GIT_CONFIG_KEY_0'] = 'safe.directory';
+      bench.env['GIT_CONFIG_VALUE_0'] = '*';
+      const wrong = await run(shell('echo worse > state') + finish);
+      expect(wrong).toMatchObject({ code: 10, outcome: 'unverified' });
+      execFileSync('sh', ['-c', '! ls -d p-*'], { cwd: bench.ws });
+      expect(await run(shell('echo good > state') + finish)).toMatchObject({ code: 0, outcome: 'verified' });
+      bench.git('checkout', '-q', '.');
+      execFileSync('chown', ['-R', '0:0', bench.ws]);
+      expect(await run(shell('echo good > state') + finish)).toMatchObject({ code: 0, outcome: 'verified' });
+    },
+  );
+
   it.skipIf(process.geteuid?.() !== 0)('in which an agent closes folders and files is put back', async () => {
     bench.remove();
     bench = createBench({ 'belay.yml': POLICY, 'test.sh': 'grep -q good state\n', state: 'bad\n', 'd/x': 'x\n' }, 1001);
