@@ -8,6 +8,7 @@ import {
   type Outcome,
   type Usage,
 } from '../events/index.ts';
+import { createSeenIds } from './seen-ids.ts';
 
 export interface AuditFault {
   /** From 1. A fault of the end is told at the last line. */
@@ -27,6 +28,8 @@ export interface AuditReport {
 
 /** A damaged stream has a fault in every line; a hundred tell enough. */
 const MAX_FAULTS = 100;
+/** A run has a handful. */
+const MAX_OPEN = 1_000;
 
 /**
  * Checks a stream line by line in bounded memory: schema, `seq` without gaps, hash chain, one run, `run.started` first and exactly one
@@ -116,7 +119,16 @@ export function createRunAudit(): RunAudit {
 
 function createItemAudit() {
   const open = new Set<string>();
-  const closed = new Set<string>();
+  const closed = createSeenIds();
+  let isTold = false;
+  function start(id: string, report: Report): void {
+    if (open.size < MAX_OPEN) {
+      open.add(id);
+      return;
+    }
+    if (!isTold) report(`more than ${MAX_OPEN} items are open at once`);
+    isTold = true;
+  }
   return {
     check(event: Event, report: Report): void {
       if (event.type !== 'item.started' && event.type !== 'item.updated' && event.type !== 'item.completed') return;
@@ -127,7 +139,7 @@ function createItemAudit() {
       }
       if (closed.has(id) || (event.type === 'item.started' && open.has(id))) report(`${id} is used twice`);
       if (event.type === 'item.started') {
-        open.add(id);
+        start(id, report);
         return;
       }
       open.delete(id);

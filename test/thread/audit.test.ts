@@ -68,6 +68,23 @@ describe('auditEvents', () => {
     ]);
   });
 
+  it('keeps no more than a thousand open items, and says so', async () => {
+    const started = WHOLE_RUN.find((body) => body.type === 'item.started');
+    if (started?.type !== 'item.started') throw new Error('no item in the sample');
+    const many = Array.from(
+      { length: 1_010 },
+      (_, at): EventBody => ({
+        ...started,
+        item: { ...started.item, id: `item_${at + 7}` },
+      }),
+    );
+    const { faults } = await auditBodies([...WHOLE_RUN.slice(0, -1), ...many, ...WHOLE_RUN.slice(-1)]);
+    expect(faults.map(({ reason }) => reason)).toEqual([
+      'more than 1000 items are open at once',
+      expect.stringMatching(/^started, but never completed: item_7, /),
+    ]);
+  });
+
   it('finds usage that is not the sum of the turns', async () => {
     const more = { ...NO_USAGE, input_tokens: 101, output_tokens: 20, requests: 1 };
     const turns = WHOLE_RUN.map((body) => (body.type === 'turn.completed' ? { ...body, total_usage: more } : body));
