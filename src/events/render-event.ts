@@ -1,7 +1,7 @@
 import { type Colors, NO_COLORS } from './colors.ts';
 import type { Event } from './event.ts';
 import { renderItem } from './render-item.ts';
-import { renderTokens } from './render-quantity.ts';
+import { nameOfLimit, renderAmount, renderTokens } from './render-quantity.ts';
 import { renderVerdict } from './render-verdict.ts';
 import { oneLine } from './visible-text.ts';
 
@@ -34,7 +34,9 @@ export function renderEvent(event: Event, colors: Colors = NO_COLORS): string | 
     case 'context.compacted':
       return dim(`· context: ${renderTokens(event.before_tokens)} → ${renderTokens(event.after_tokens)} tokens`);
     case 'limit.warned':
-      return warn(`limit ${event.limit}: ${event.used} of ${event.max} used`);
+      return warn(
+        `limit ${nameOfLimit(event.limit)}: ${renderAmount(event.limit, event.used)} of ${renderAmount(event.limit, event.max)} used`,
+      );
     case 'approval.requested':
       return warn(
         `approval ${oneLine(event.approval_id)} is needed: ${oneLine(event.action)} (${oneLine(event.rule)})`,

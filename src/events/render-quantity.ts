@@ -1,3 +1,5 @@
+import type { LimitName } from './result.ts';
+
 /** `0.4 s`, `12.3 s`, `1 m 05 s`, `2 h 03 m`. */
 export function renderDuration(ms: number): string {
   const seconds = ms / 1000;
@@ -18,5 +20,15 @@ export function renderCost(usd: number | null): string {
   if (usd === null) return 'cost unknown';
   return `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 }
+
+/** What is used of a limit, in its unit. */
+export function renderAmount(limit: LimitName, amount: number): string {
+  if (limit === 'wall_time_ms') return renderDuration(amount);
+  if (limit === 'cost_usd') return renderCost(amount);
+  return limit === 'tokens' ? renderTokens(amount) : String(amount);
+}
+
+/** `wall_time_ms` → `wall time`. */
+export const nameOfLimit = (limit: LimitName) => limit.replace(/_(ms|usd)$/, '').replaceAll('_', ' ');
 
 const two = (value: number) => String(value).padStart(2, '0');

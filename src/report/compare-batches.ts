@@ -34,7 +34,7 @@ export function compareBatches(before: BatchView, after: BatchView, maxJobs: num
     ];
   });
   return {
-    tone: lost > 0 ? 'bad' : won > 0 ? 'good' : 'warning',
+    tone: lost === 0 ? 'good' : won < lost ? 'bad' : 'warning',
     headline: `${before.measures.verified} → ${after.measures.verified} verified`,
     why: `Of the jobs in both batches, ${won} ${won === 1 ? 'is' : 'are'} verified only in the second and ${lost} only in the first. The first has ${before.measures.jobs} jobs, the second ${after.measures.jobs}.`,
     facts: [],

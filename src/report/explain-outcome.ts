@@ -12,6 +12,10 @@ export interface Explanation {
   why: Sentence;
 }
 
+/** For the foot of a page: a reader may never have heard of it. */
+export const ABOUT_BELAY =
+  'belay lets a coding agent work on a goal in a sandbox, and judges the change by checks that it runs itself.';
+
 /** What the verdict means, to somebody who has never heard of belay. */
 export function explainOutcome(view: ReportView): Explanation {
   const { result } = view;

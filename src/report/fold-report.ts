@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Event, EventLine, Item, Result } from '../events/index.ts';
 import { auditEvents } from '../thread/index.ts';
 import { createChartPoints } from './chart-points.ts';
-import type { Entry, LogFacts, ReportView, Section } from './report-view.ts';
+import type { Entry, ItemView, LogFacts, ReportView, Section } from './report-view.ts';
 import { createSectionList } from './section-list.ts';
 import { createSeenChecks } from './seen-checks.ts';
 import { createTextBudget } from './text-budget.ts';
@@ -101,7 +101,8 @@ function createFold() {
       const { action, rule, reason } = event.item;
       denials.push({ action, rule, reason });
     }
-    put(viewItem(event.item), sectionFor(event));
+    const section = sectionFor(event);
+    put(tellApart(viewItem(event.item), section), section);
   }
 
   function add(event: Event, line: string): void {
@@ -166,4 +167,11 @@ function createFold() {
     };
   }
   return { add, finish };
+}
+
+/** The same check once more: on other versions of the tests, or to see whether it is flaky. */
+function tellApart(item: ItemView, { kind, entries }: Section): ItemView {
+  if (item.type !== 'check' || kind !== 'verification') return item;
+  const isAgain = entries.some((one) => one.kind === 'item' && one.type === 'check' && one.title === item.title);
+  return isAgain ? { ...item, title: `${item.title}, once more` } : item;
 }

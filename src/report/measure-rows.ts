@@ -10,6 +10,7 @@ export interface MeasureRow {
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 const mean = (value: number) => value.toFixed(1);
+const tokens = (value: number) => renderTokens(Math.round(value));
 
 export const MEASURE_ROWS: readonly MeasureRow[] = [
   { title: 'completion rate (verified jobs)', value: (m) => m.completion_rate, render: percent, better: 'more' },
@@ -28,9 +29,9 @@ export const MEASURE_ROWS: readonly MeasureRow[] = [
   },
   { title: 'time, median job', value: (m) => m.time.median_job_ms, render: renderDuration, better: 'less' },
   { title: 'time, 90th percentile', value: (m) => m.time.p90_job_ms, render: renderDuration, better: 'less' },
-  { title: 'tokens a run', value: (m) => m.cost.tokens_per_run, render: renderTokens, better: 'less' },
+  { title: 'tokens a run', value: (m) => m.cost.tokens_per_run, render: tokens, better: 'less' },
   { title: 'cost a verified job', value: (m) => m.per_verified_job.cost_usd, render: renderCost, better: 'less' },
-  { title: 'cost of a further job (C)', value: (m) => m.cost.usd_per_job, render: renderCost, better: 'less' },
+  { title: 'cost to expect of one more job (C)', value: (m) => m.cost.usd_per_job, render: renderCost, better: 'less' },
 ];
 
 export function renderMeasure({ value, render }: MeasureRow, measures: BatchMeasures): string {
@@ -49,8 +50,10 @@ export function compareMeasure(
 ): { text: string; tone: 'good' | 'bad' | 'mute' } | null {
   const [from, to] = [row.value(before), row.value(after)];
   if (from === null || to === null || row.render(from) === row.render(to)) return null;
+  const text = row.render(Math.abs(to - from));
+  if (text === row.render(0)) return null;
   const sign = to > from ? '+' : '−';
   const isSmall = Math.abs(to - from) < SMALL * Math.max(Math.abs(from), Math.abs(to));
   const tone = isSmall ? 'mute' : to > from === (row.better === 'more') ? 'good' : 'bad';
-  return { text: `${sign}${row.render(Math.abs(to - from))}`, tone };
+  return { text: `${sign}${text}`, tone };
 }

@@ -1,5 +1,6 @@
 import { htmlTable, htmlWarnings, markdownTable, markdownWarnings } from './batch-parts.ts';
 import { compareBatches } from './compare-batches.ts';
+import { ABOUT_BELAY } from './explain-outcome.ts';
 import type { BatchView } from './fold-batch.ts';
 import { type Html, html } from './html.ts';
 import { htmlPage } from './html-page.ts';
@@ -43,7 +44,7 @@ function toHtml(roll: Roll): string {
     html`${views.map(htmlWarnings)}<header class="verdict ${tone}"><p class="about">${about}</p>
 <div class="head"><span class="mark" aria-hidden="true">${{ good: '✓', warning: '!', bad: '✗' }[tone]}</span><h1>${headline}</h1></div><p class="why">${why}</p>
 ${htmlOutcomes(roll)}${htmlFacts(roll)}</header>
-<main id="main">${tables.map(htmlTable)}</main><footer>Made by belay. It fetches nothing and runs no script.</footer>`,
+<main id="main">${tables.map(htmlTable)}</main><footer>${ABOUT_BELAY} This page fetches nothing and runs no script.</footer>`,
   );
 }
 

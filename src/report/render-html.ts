@@ -1,4 +1,4 @@
-import { explainOutcome } from './explain-outcome.ts';
+import { ABOUT_BELAY, explainOutcome } from './explain-outcome.ts';
 import { html } from './html.ts';
 import { htmlUsage } from './html-charts.ts';
 import { htmlChange, htmlChecks, htmlDenials, htmlFacts } from './html-evidence.ts';
@@ -28,6 +28,6 @@ export function renderHtml(view: ReportView): string {
     html`${htmlBanner(view)}${htmlVerdict(view)}
 <nav aria-label="Parts of the report">${links}</nav>
 <main id="main">${htmlGoal(view)}${htmlChecks(view)}${change}${denials}${words}${htmlTimeline(view)}${usage}${htmlFacts(view)}</main>
-<footer>Made by belay from the log ${view.log.source}. It fetches nothing and runs no script.</footer>`,
+<footer>${ABOUT_BELAY} This page is made from the log ${view.log.source}; it fetches nothing and runs no script.</footer>`,
   );
 }

@@ -6,7 +6,7 @@ import {
   renderDuration,
   renderTokens,
 } from '../events/index.ts';
-import { explainOutcome } from './explain-outcome.ts';
+import { ABOUT_BELAY, explainOutcome } from './explain-outcome.ts';
 import { codeBlock, codeCell, codeSpan } from './inert-markdown.ts';
 import type { ReportView } from './report-view.ts';
 
@@ -98,7 +98,7 @@ function changesPart({ changes, review }: Result): string[] {
       ),
     ),
     ...listOf(
-      'Asks for a look',
+      'A person should look at',
       review.map(
         (area) =>
           `${codeSpan(area.label)}: ${area.paths
@@ -162,7 +162,7 @@ function outputsPart(checks: readonly CheckResult[]): string[] {
     .slice(0, MAX_OUTPUTS)
     .map((check, i) => {
       const block = codeBlock(check.output_tail, { maxCharacters: 4_096, maxLines: 80 });
-      return `<details${i === 0 ? ' open' : ''}><summary>Output of a failing check</summary>\n\n${codeSpan(check.name, 80)} runs ${codeSpan(check.command, 300)}\n\n${block}\n\n</details>`;
+      return `<details${i === 0 ? ' open' : ''}><summary>${check.final === null ? 'Output of a check before the change' : 'Output of a failing check'}</summary>\n\n${codeSpan(check.name, 80)} runs ${codeSpan(check.command, 300)}\n\n${block}\n\n</details>`;
     });
 }
 
@@ -176,10 +176,12 @@ function footer({ start, result, log }: ReportView): string {
     sandbox === null ? null : `sandbox ${codeSpan(sandbox.tier, 40)}, network ${codeSpan(sandbox.network, 120)}`,
     policy === null ? null : `policy ${codeSpan(policy.sha256.slice(0, 12))}`,
     result?.changes.base_commit ? `base ${codeSpan(result.changes.base_commit.slice(0, 12))}` : null,
-    result?.changes.patch_sha256 ? `patch ${codeSpan(result.changes.patch_sha256.slice(0, 12))}` : null,
+    result?.changes.patch_sha256 && result.changes.files.length > 0
+      ? `patch ${codeSpan(result.changes.patch_sha256.slice(0, 12))}`
+      : null,
     `${log.events} events`,
   ].filter((fact) => fact !== null);
-  return `<sub>${facts.join(' · ')}</sub>`;
+  return `<sub>${ABOUT_BELAY}</sub>\n\n<sub>${facts.join(' · ')}</sub>`;
 }
 
 function listOf(title: string, lines: readonly string[]): string[] {

@@ -94,10 +94,12 @@ function runsTable(jobs: readonly JobRow[], pageOf: PageOf): Table {
   };
 }
 
-/** The union of the verified patches: what is in it, and what does not go together. */
+/** One patch out of the verified patches: what is in it, and what does not go together. */
 function togetherTable({ combination }: BatchView): Table {
-  const head = ['job', 'together', 'beside'];
-  if (combination === null) return { title: 'Together', head, rows: [], more: 0 };
+  const head = ['job', 'its patch', 'does not go with'];
+  const outcome = combination === null || combination.outcome === null ? '' : `: ${words(combination.outcome)}`;
+  const title = `All verified patches in one${outcome}`;
+  if (combination === null) return { title, head, rows: [], more: 0 };
   const rows = [
     ...combination.left_out.map((one): Cell[] => [
       { text: one.job_id, isForeign: true },
@@ -106,11 +108,11 @@ function togetherTable({ combination }: BatchView): Table {
     ]),
     ...combination.jobs.map((id): Cell[] => [
       { text: id, isForeign: true },
-      { text: 'in the union', tone: 'good' },
+      { text: 'is in it', tone: 'good' },
       { text: '–' },
     ]),
   ];
-  return { title: 'Together', head, rows: rows.slice(0, MAX_RUNS), more: Math.max(0, rows.length - MAX_RUNS) };
+  return { title, head, rows: rows.slice(0, MAX_RUNS), more: Math.max(0, rows.length - MAX_RUNS) };
 }
 
 function factsOf({ measures, costUsd, durationMs }: BatchView): Roll['facts'] {

@@ -1,4 +1,4 @@
-import type { Event } from '../events/index.ts';
+import { type Event, nameOfLimit, renderAmount } from '../events/index.ts';
 import { keepEnds } from './keep-ends.ts';
 import type { NoteView } from './report-view.ts';
 
@@ -20,7 +20,7 @@ function wordsOf(event: Event): string | null {
     case 'context.compacted':
       return `Older messages were ${event.kind === 'elide' ? 'shortened' : 'summarised'}: ${event.before_tokens} → ${event.after_tokens} tokens.`;
     case 'limit.warned':
-      return `80 % of the limit ${event.limit} is used: ${event.used} of ${event.max}.`;
+      return `Near a limit: ${renderAmount(event.limit, event.used)} of ${renderAmount(event.limit, event.max)} ${nameOfLimit(event.limit)} used.`;
     case 'approval.requested':
       return `A person has to approve: ${event.action} (${event.rule}).`;
     case 'approval.resolved':

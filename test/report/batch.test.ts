@@ -62,6 +62,36 @@ describe('a batch report', () => {
   });
 });
 
+describe('a comparison of batches', () => {
+  const compare = async (from: JobRecord[], to: JobRecord[]) =>
+    renderComparisonMarkdown(await fold(text(from)), await fold(text(to)));
+  const spent = (id: string, tokens: number) =>
+    job(id, 'verified', { usage: { ...sampleResult().usage, input_tokens: tokens, requests: 1 } });
+
+  it('tells differences in whole tokens, and none that rounds to nothing', async () => {
+    const markdown = await compare(
+      [
+        spent('a', 1_000),
+        spent('b', 1_000),
+        { ...spent('c', 1_001), result: { ...spent('c', 1_001).result, duration_ms: 1_040 } },
+      ],
+      [spent('a', 800), spent('b', 800), spent('c', 800)],
+    );
+    expect(markdown).toContain('| tokens a run | 1.0k | 800 | ✅ −200 |');
+    expect(markdown).toContain('| time a verified job | 1.0 s | 1.0 s |  |');
+  });
+
+  it('is good when no job was lost, a warning when as many were won, and bad when more were lost', async () => {
+    const [won, lost] = [
+      [job('a', 'unverified'), job('b', 'verified')],
+      [job('a', 'verified'), job('b', 'unverified')],
+    ];
+    expect(await compare(before, before)).toMatch(/^## ✅ 2 → 2 verified/);
+    expect(await compare(won, lost)).toMatch(/^## ⚠️ 1 → 1 verified/);
+    expect(await compare([job('a', 'verified')], [job('a', 'gave_up')])).toMatch(/^## ❌ 1 → 0 verified/);
+  });
+});
+
 describe('belay report of batches', () => {
   const bench: Bench = createBench();
   const folder = mkdtempSync(join(tmpdir(), 'belay-batch-report-'));

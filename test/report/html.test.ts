@@ -73,6 +73,31 @@ describe('renderHtml', () => {
     expect(Buffer.byteLength(page)).toBeLessThan(6_000_000);
   });
 
+  it('tells a check that was run once more apart, and a limit in its unit', async () => {
+    const item = {
+      id: 'c1',
+      type: 'check',
+      name: 'tests',
+      command: 'make',
+      aggregated_output: '',
+      passed: false,
+    } as const;
+    const failed = { ...item, status: 'failed', exit_code: 1, duration_ms: 5 } as const;
+    const at = { type: 'item.completed', turn: null, phase: 'verify' } as const;
+    const page = renderHtml(
+      await viewOf([
+        ...WHOLE_RUN.slice(0, -1),
+        { type: 'verification.started', attempt: 1, clean_room: false },
+        { ...at, item: failed },
+        { ...at, item: { ...failed, id: 'c2' } },
+        { type: 'limit.warned', limit: 'wall_time_ms', used: 96_000, max: 120_000 },
+        ...WHOLE_RUN.slice(-1),
+      ]),
+    );
+    expect(page).toContain('<bdi>tests, once more</bdi>');
+    expect(page).toContain('Near a limit: 1 m 36 s of 2 m 00 s wall time used.');
+  });
+
   it.each(ATTACKS)('holds foreign text as text alone: %j', async (attack) => {
     const page = renderHtml(await viewOf(hostileBodies(attack)));
     expect(page, 'control: the text is there').toContain('EVIL');
