@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The way in, and the only CommonJS of dist/. `--version` answers before anything is loaded.
-import { SinkError } from '../errors.ts';
+import { writeFileSync } from 'node:fs';
+import { codeOf, SinkError } from '../errors.ts';
 import { openCompiled } from './open-compiled.ts';
 
 declare const BELAY_VERSION: string;
@@ -31,7 +32,20 @@ function printVersion(): void {
   process.stdout.write(`${BELAY_VERSION}\n`);
 }
 
+/**
+ * Should the kernel write a core dump of this process, before its limit is set or in spite of it, none of its memory is in it; inherited
+ * by all that it starts. Linux only, and only where /proc is as usual.
+ */
+function keepMemoryOutOfCores(): void {
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+  } catch (error) {
+    if (codeOf(error) === null) throw error;
+  }
+}
+
 async function start(argv: readonly string[]): Promise<never> {
+  keepMemoryOutOfCores();
   keepYoungSmall();
   const { main, runJob } = openCompiled(__dirname) ?? (await import('./entries.ts'));
   const isJob = argv.length === 1 && argv[0] === '--job' && process.send !== undefined;

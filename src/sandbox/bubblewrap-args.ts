@@ -72,7 +72,7 @@ function environment({ env, view }: Fence): [string, string][] {
 export const AWAITED = 'awaited';
 
 /**
- * The program inside: closes what was inherited, sets the limits, joins stderr to stdout (bubblewrap's own complaints keep a stderr of their own), and gives
+ * The program inside: closes what was inherited, sets the limits (but that of core dumps, see limit-dumps.ts), joins stderr to stdout (bubblewrap's own complaints keep a stderr of their own), and gives
  * way to the shell of the script, once `bridge` has opened what leads out. `-p` keeps the command's BASH_ENV and functions out of this step.
  */
 export function innerCommand(
@@ -82,7 +82,6 @@ export function innerCommand(
 ): string[] {
   const setUp = [
     CLOSE_DESCRIPTORS,
-    'ulimit -c 0',
     `ulimit -u ${bounds.processes}`,
     `ulimit -f ${fileKibOf(bounds.fileSizeBytes)}`,
     // Soft: what maps terabytes without using them (a sanitizer) may lift it. The watch holds all the same.

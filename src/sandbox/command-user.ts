@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { codeOf } from '../errors.ts';
+import { findSystemProgram } from './find-system-program.ts';
 import { chooseStage } from './stage-launcher.ts';
 
 /**
@@ -64,13 +64,6 @@ export async function* commandUsers(workspace: string, bwrap: string): AsyncGene
 /** Whom root's commands run as in a workspace: its owner, or a spare id where that is root; null where there is none. */
 export function standInFor(owner: Identity): Identity | null {
   return owner.uid === 0 ? spareIdentity() : { uid: owner.uid, gid: owner.gid === 0 ? owner.uid : owner.gid };
-}
-
-export function findSystemProgram(name: string): string | null {
-  return (
-    ['/usr/bin', '/bin', '/usr/local/bin'].map((folder) => path.join(folder, name)).find((file) => existsSync(file)) ??
-    null
-  );
 }
 
 /** Ids that own nothing: neither an account nor a group of this machine. */

@@ -4,10 +4,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { SandboxPolicy } from '../policy/index.ts';
-import { findSystemProgram } from './command-user.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
+import { findSystemProgram } from './find-system-program.ts';
 import { loadLandlockAbi } from './landlock-launcher.ts';
 import { LEAST_LANDLOCK_ABI } from './landlock-rules.ts';
+import { describeCores } from './limit-dumps.ts';
 import { probeSandbox } from './probe-sandbox.ts';
 import type { SandboxTier } from './sandbox.ts';
 import { isFilterArch } from './seccomp-filter.ts';
@@ -51,6 +52,7 @@ export async function describeSandbox({ env }: DescribeOptions): Promise<readonl
     await landlockFact(),
     ...(isHostedRunner(env) ? [hostedRunnerFact(tier)] : []),
     await networkFact(env),
+    coresFact(),
     {
       name: 'system call filter',
       works: isFilterArch(process.arch),
@@ -200,6 +202,14 @@ async function networkFact(env: DescribeOptions['env']): Promise<SandboxFact> {
     says: fault === null ? 'commands can be led to what a policy allows' : 'commands cannot be led out of the sandbox',
     fix: fault,
   };
+}
+
+/** Of this process, in which the probe has run. */
+function coresFact(): SandboxFact {
+  const { works, says } = describeCores();
+  const fix =
+    'install `perl-base` or util-linux (`prlimit`), and let `core_pattern` name a file or a program, no socket';
+  return { name: 'core dumps', works, required: false, says, fix: works ? null : fix };
 }
 
 function kernelFacts(): SandboxFact[] {

@@ -1,6 +1,8 @@
 /** sandbox/: port `Sandbox`; the only room that starts processes chosen by the model. */
+
 export type { SandboxFact } from './describe-sandbox.ts';
 export type { NetworkDecision } from './egress/decide-target.ts';
+export { limitOwnCores } from './limit-dumps.ts';
 export { loadDescription } from './load-description.ts';
 export type { ProbeOptions } from './probe-options.ts';
 export { probeSandbox } from './probe-sandbox.ts';

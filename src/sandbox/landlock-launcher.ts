@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { STATUS_FD } from './bubblewrap-args.ts';
 import { type LandlockRule, WRITE_FILE } from './landlock-rules.ts';
+import { LIMIT_CORES } from './limit-dumps.ts';
 
 const ENV_PREFIX = 'BELAY_SET_';
 
@@ -15,6 +16,7 @@ const ENV_PREFIX = 'BELAY_SET_';
  */
 const LAUNCH_SCRIPT = `
 use strict;
+${LIMIT_CORES};
 my ($status, $broken);
 sub fail { my $words = "belay landlock: $_[0]: $!\\n"; if ($broken) { syswrite $broken, $words } else { syswrite STDERR, $words } exit 111 }
 my %call = split /[=,]/, shift;

@@ -1,4 +1,5 @@
 import type { CommandUser } from './command-user.ts';
+import { isLimited, limitCoresOf } from './limit-dumps.ts';
 import { type StageSource, stageCommand } from './stage-launcher.ts';
 
 export interface CommandLaunch {
@@ -20,7 +21,10 @@ interface LaunchOptions {
 
 const FIRST_FREE_FD = 5;
 
-/** The programs that stand before bubblewrap: none for a plain user; for root, what turns it into another user. */
+/**
+ * The programs that stand before bubblewrap: for a plain user none, once the first one has bounded the core dumps of belay, which
+ * every later one takes over; for root, what turns it into another user.
+ */
 export function launchCommand({ user, bwrap, sources, cgroupFiles }: LaunchOptions): CommandLaunch {
   const asIs = (hostPath: string): string => hostPath;
   if (user.kind === 'staged') {
@@ -48,7 +52,8 @@ export function launchCommand({ user, bwrap, sources, cgroupFiles }: LaunchOptio
           '--',
         ]
       : [];
-  return split([...enter, ...become, bwrap], [], asIs);
+  const limit = isLimited() ? [] : limitCoresOf();
+  return split([...limit, ...enter, ...become, bwrap], [], asIs);
 }
 
 /** Joins the control groups, then gives way. */

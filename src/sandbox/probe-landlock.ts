@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
-import { findSystemProgram, type Identity, standInFor } from './command-user.ts';
+import { type Identity, standInFor } from './command-user.ts';
+import { findSystemProgram } from './find-system-program.ts';
 import { loadLandlockAbi } from './landlock-launcher.ts';
 import { LEAST_LANDLOCK_ABI, SIGNAL_SCOPE_ABI } from './landlock-rules.ts';
 import { createLandlockSandbox } from './landlock-sandbox.ts';

@@ -3,10 +3,12 @@ import { codeOf } from '../errors.ts';
 import type { SandboxPolicy } from '../policy/index.ts';
 import { createBubblewrapSandbox } from './bubblewrap-sandbox.ts';
 import { type CgroupHome, findCgroupHome } from './cgroup.ts';
-import { type CommandUser, commandUsers, findSystemProgram } from './command-user.ts';
+import { type CommandUser, commandUsers } from './command-user.ts';
 import { bridgeFault } from './egress/bridges.ts';
 import { PROXY_PORT } from './egress/proxy-variables.ts';
 import { findBubblewrap } from './find-bubblewrap.ts';
+import { findSystemProgram } from './find-system-program.ts';
+import { limitOwnCores } from './limit-dumps.ts';
 import { planMounts } from './mount-plan.ts';
 import { createOutputPipes } from './output-pipes.ts';
 import { type ProbeOptions, reachesOut } from './probe-options.ts';
@@ -189,6 +191,7 @@ function describeUser(user: CommandUser, boundsProcesses: boolean): string {
 }
 
 function unfenced({ env, policy }: ProbeOptions, why: Pick<SandboxStatus, 'tier' | 'reason'>): SandboxProbe {
+  limitOwnCores();
   const status = { ...why, network: 'unrestricted', uid: process.geteuid?.() ?? null };
   return { kind: 'works', sandbox: createUnsafeSandbox({ status, env, bounds: policy }) };
 }

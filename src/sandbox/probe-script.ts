@@ -17,17 +17,17 @@ bridge=none
 if [ -n "$PROXY_PORT" ]; then
   exec 9<>"/dev/tcp/127.0.0.1/$PROXY_PORT" && printf 'GET http://belay.invalid/ HTTP/1.1\\r\\nHost: belay.invalid\\r\\n\\r\\n' >&9 && read -r _ bridge _ <&9
 fi
-printf 'seccomp=%s nnp=%s caps=%s links=%s outside=%s processes=%s fileKib=%s bridge=%s wrote=%s\\n' "$seccomp" "$nnp" "$caps" "$links" "$outside" "$(ulimit -u)" "$(ulimit -f)" "$bridge" "$wrote"
+printf 'seccomp=%s nnp=%s caps=%s links=%s outside=%s processes=%s fileKib=%s cores=%s bridge=%s wrote=%s\\n' "$seccomp" "$nnp" "$caps" "$links" "$outside" "$(ulimit -u)" "$(ulimit -f)" "$(ulimit -c)" "$bridge" "$wrote"
 `;
 
 /** What of the fence does not hold, in words; null when all does. */
 export function judgeProbe(output: string, promised: Bounds, wantsBridge = false): string | null {
   const facts =
-    /^seccomp=(\S*) nnp=(\S*) caps=(\S*) links=(\S*) outside=(\S*) processes=(\S*) fileKib=(\S*) bridge=(\S*) wrote=(.*)$/m.exec(
+    /^seccomp=(\S*) nnp=(\S*) caps=(\S*) links=(\S*) outside=(\S*) processes=(\S*) fileKib=(\S*) cores=(\S*) bridge=(\S*) wrote=(.*)$/m.exec(
       output,
     );
   if (facts === null) return `the probe's answer is not one: ${JSON.stringify(output.slice(0, 200))}`;
-  const [, seccomp, nnp, caps, links, outside, processes, fileKib, bridge, wrote] = facts;
+  const [, seccomp, nnp, caps, links, outside, processes, fileKib, cores, bridge, wrote] = facts;
   if (wrote !== '') return `a command could write to${wrote}`;
   if (outside !== 'no') return 'a command could see files outside';
   if (seccomp !== '2') return 'the system call filter is not in force';
@@ -36,6 +36,7 @@ export function judgeProbe(output: string, promised: Bounds, wantsBridge = false
   if (links !== '0') return 'a command could see the network';
   if (!(Number(processes) <= promised.processes)) return `the number of processes is not bounded (${processes})`;
   if (!(Number(fileKib) <= fileKibOf(promised.fileSizeBytes))) return `the size of files is not bounded (${fileKib})`;
+  if (cores !== '0') return `a command could write core dumps (${cores})`;
   if (wantsBridge && bridge !== '403') return `the way to the proxy does not work (${bridge})`;
   return null;
 }
@@ -52,7 +53,7 @@ read=no; (exec 3<"$CANARY") 2>/dev/null && read=yes
 net=no; (exec 3<>/dev/udp/127.0.0.1/9) 2>/dev/null && net=yes
 environ=no; (exec 3<"/proc/$PPID/environ") 2>/dev/null && environ=yes
 signal=no; kill -0 "$PPID" 2>/dev/null && signal=yes
-printf 'seccomp=%s nnp=%s caps=%s read=%s net=%s environ=%s signal=%s fileKib=%s wrote=%s\\n' "$seccomp" "$nnp" "$caps" "$read" "$net" "$environ" "$signal" "$(ulimit -f)" "$wrote"
+printf 'seccomp=%s nnp=%s caps=%s read=%s net=%s environ=%s signal=%s fileKib=%s cores=%s wrote=%s\\n' "$seccomp" "$nnp" "$caps" "$read" "$net" "$environ" "$signal" "$(ulimit -f)" "$(ulimit -c)" "$wrote"
 `;
 
 /** What of the fence does not hold, in words; null when all does. */
@@ -61,11 +62,11 @@ export function judgeLandlockProbe(
   promised: { bounds: Bounds; scopesSignals: boolean },
 ): string | null {
   const facts =
-    /^seccomp=(\S*) nnp=(\S*) caps=(\S*) read=(\S*) net=(\S*) environ=(\S*) signal=(\S*) fileKib=(\S*) wrote=(.*)$/m.exec(
+    /^seccomp=(\S*) nnp=(\S*) caps=(\S*) read=(\S*) net=(\S*) environ=(\S*) signal=(\S*) fileKib=(\S*) cores=(\S*) wrote=(.*)$/m.exec(
       output,
     );
   if (facts === null) return `the probe's answer is not one: ${JSON.stringify(output.slice(0, 200))}`;
-  const [, seccomp, nnp, caps, read, net, environ, signal, fileKib, wrote] = facts;
+  const [, seccomp, nnp, caps, read, net, environ, signal, fileKib, cores, wrote] = facts;
   if (wrote !== '') return `a command could write to${wrote}`;
   if (read !== 'no') return 'a command could read files outside';
   if (seccomp !== '2') return 'the system call filter is not in force';
@@ -76,6 +77,7 @@ export function judgeLandlockProbe(
   if (signal !== 'no' && promised.scopesSignals) return 'a command could signal processes outside';
   if (!(Number(fileKib) <= fileKibOf(promised.bounds.fileSizeBytes)))
     return `the size of files is not bounded (${fileKib})`;
+  if (cores !== '0') return `a command could write core dumps (${cores})`;
   return null;
 }
 

@@ -95,6 +95,7 @@ const MODES: readonly (readonly [number, number | null, number, number | null])[
   [259, 33, 2, null], // mknodat
 ];
 const S_ISUID = 0o4000;
+const RLIMIT_CORE = 4;
 /** O_CREAT | __O_TMPFILE. */
 const MAKES_A_FILE = 0o100 | 0o20000000;
 
@@ -104,8 +105,8 @@ const MAKES_A_FILE = 0o100 | 0o20000000;
 const ABSENT: readonly number[] = [425, 426, 427, 435, 437];
 
 const ARCHES = {
-  x64: { audit: 0xc000003e, clone: 56, ioctl: 16, socket: 41, setpriority: 141 },
-  arm64: { audit: 0xc00000b7, clone: 220, ioctl: 29, socket: 198, setpriority: 140 },
+  x64: { audit: 0xc000003e, clone: 56, ioctl: 16, socket: 41, setpriority: 141, setrlimit: 160, prlimit: 302 },
+  arm64: { audit: 0xc00000b7, clone: 220, ioctl: 29, socket: 198, setpriority: 140, setrlimit: 164, prlimit: 261 },
 } as const;
 
 const LOAD = 0x20;
@@ -118,6 +119,8 @@ const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const EPERM = 0x00050000 | 1;
 const ENOSYS = 0x00050000 | 38;
+/** The call is not made, and said to have worked. */
+const NO_EFFECT = 0x00050000;
 
 /** Offsets into `struct seccomp_data`; arguments are 64 bits, their low half comes first (both architectures are little-endian). */
 const NUMBER = 0;
@@ -145,7 +148,7 @@ export function isFilterArch(arch: string): arch is FilterArch {
  * of its own; `shared`: what reaches other processes through them is refused.
  */
 export function createSeccompFilter(arch: FilterArch, namespaces: 'own' | 'shared' = 'own'): Buffer {
-  const { audit, clone, ioctl, socket, setpriority } = ARCHES[arch];
+  const { audit, clone, ioctl, socket, setpriority, setrlimit, prlimit } = ARCHES[arch];
   const column = arch === 'x64' ? 0 : 1;
   const isShared = namespaces === 'shared';
   const refuse = (call: number, answer: number): Instruction[] => [
@@ -183,6 +186,8 @@ export function createSeccompFilter(arch: FilterArch, namespaces: 'own' | 'share
           ...refuseUnlessArgument(setpriority, 1, [0]),
         ]
       : []),
+    ...overlook(setrlimit, { index: 0, value: RLIMIT_CORE, pointer: null }),
+    ...overlook(prlimit, { index: 1, value: RLIMIT_CORE, pointer: 2 }),
     [RETURN, 0, 0, ALLOW],
   ];
   const bytes = Buffer.alloc(program.length * 8);
@@ -222,6 +227,37 @@ function refuseSetuid(call: number, mode: number, flags: number | null): Instruc
     [LOAD, 0, 0, argument(mode)],
     [JUMP_ANY_BIT, 0, 1, S_ISUID],
     [RETURN, 0, 0, EPERM],
+    [LOAD, 0, 0, NUMBER],
+  ];
+  return [[JUMP_EQUAL, 0, body.length, call], ...body];
+}
+
+interface Overlooked {
+  index: number;
+  value: number;
+  /** Of an argument without which the call only asks. */
+  pointer: number | null;
+}
+
+/**
+ * The limit of core dumps stays what the fence has set: at any other, 0 included, the kernel starts the machine's program for them, as
+ * root and outside. Programs that switch dumps off, some of which end where they may not, are told that they have.
+ */
+function overlook(call: number, { index, value, pointer }: Overlooked): Instruction[] {
+  const isGiven: Instruction[] =
+    pointer === null
+      ? []
+      : [
+          [LOAD, 0, 0, argument(pointer)],
+          [JUMP_EQUAL, 0, 2, 0],
+          [LOAD, 0, 0, argument(pointer) + 4],
+          [JUMP_EQUAL, 1, 0, 0],
+        ];
+  const body: Instruction[] = [
+    [LOAD, 0, 0, argument(index)],
+    [JUMP_EQUAL, 0, isGiven.length + 1, value],
+    ...isGiven,
+    [RETURN, 0, 0, NO_EFFECT],
     [LOAD, 0, 0, NUMBER],
   ];
   return [[JUMP_EQUAL, 0, body.length, call], ...body];

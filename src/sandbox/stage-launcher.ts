@@ -1,4 +1,5 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
+import { LIMIT_CORES } from './limit-dumps.ts';
 import { isWithin } from './mount-plan.ts';
 
 /**
@@ -12,6 +13,7 @@ import { isWithin } from './mount-plan.ts';
  */
 const STAGE_SCRIPT = `
 use strict;
+${LIMIT_CORES};
 sub fail { print STDERR "belay stage: $_[0]: $!\\n"; exit 111 }
 my %call = split /[=,]/, shift;
 my ($stage, $uid, $gid, $map) = splice @ARGV, 0, 4;

@@ -99,7 +99,18 @@ export const KERNEL_ATTEMPTS: readonly Attempt[] = [
   rootSaid('chroot', 'change the root', 'chroot / true && echo breached'),
   rootSaid('hostname', 'rename the machine', 'hostname "$(hostname)" && echo breached'),
   rootSaid('caps', 'keep a capability', "grep -q 'CapEff:.*[1-9a-f]' /proc/self/status && echo breached"),
-  unshown('core', 'write a core dump', 'ulimit -c unlimited && echo breached', 'the limit may be another one outside'),
+  unshown(
+    'core',
+    'write a core dump',
+    `ulimit -c unlimited; [ "$(ulimit -c)" != 0 ] && echo breached; (ulimit -c 4096; kill -SEGV $BASHPID); ls core core.* && echo breached`,
+    'the limit may be another one outside',
+  ),
+  unshown(
+    'core-handler',
+    "have the machine's own program for core dumps started, by any limit but 1",
+    `perl -e '$l = pack("QQ", 0, 0); syscall(${CALLS.prlimit}, 0, 4, $l, 0); open L, "/proc/self/limits"; exit !grep / 0 +0 +bytes/, grep /core/, <L>' && echo breached`,
+    'the limit may be another one outside',
+  ),
   unshown(
     'ulimit',
     'raise a limit',

@@ -38,7 +38,8 @@ export const PROCESS_ATTEMPTS: readonly Attempt[] = [
   said('r-maps', "read the map of belay's memory", 'grep -q node "/proc/$HARNESS/maps" && echo breached'),
   said('r-mem', "open belay's memory", '(exec 3<"/proc/$HARNESS/mem") && echo breached'),
   said('r-fd', "see belay's open files", 'readlink "/proc/$HARNESS/fd/"* | grep -q . && echo breached'),
-  said('prlimit', 'lower a limit of belay', 'prlimit --pid "$HARNESS" --core=0:0 && echo breached'),
+  // A limit that the kernel keeps and does not use: belay goes on. That of core dumps says nothing, see the filter.
+  said('prlimit', 'lower a limit of belay', 'prlimit --pid "$HARNESS" --rss=4096000:4096000 && echo breached'),
   said(
     'r-cwd',
     "read through belay's working directory",

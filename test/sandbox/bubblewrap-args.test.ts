@@ -78,6 +78,6 @@ describe('the arguments of bubblewrap', () => {
     const [shell, ...rest] = innerCommand(['-c', 'echo "$0"'], FENCE.bounds);
     expect(shell).toBe('/bin/bash');
     expect(rest.slice(-3)).toEqual(['bash', '-c', 'echo "$0"']);
-    expect(rest[2]).toContain('ulimit -c 0; ulimit -u 100; ulimit -f 2; ');
+    expect(rest[2]).toContain('ulimit -u 100; ulimit -f 2; ');
   });
 });

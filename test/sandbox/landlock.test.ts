@@ -67,7 +67,8 @@ describe('what the kernel is told', () => {
 });
 
 describe('what the probe takes for a proof of Landlock', () => {
-  const good = 'seccomp=2 nnp=1 caps=0000000000000000 read=no net=no environ=no signal=no fileKib=1048576 wrote=\n';
+  const good =
+    'seccomp=2 nnp=1 caps=0000000000000000 read=no net=no environ=no signal=no fileKib=1048576 cores=0 wrote=\n';
   const promised = { bounds: POLICY, scopesSignals: true };
 
   it('is nothing less than all of it', () => {
@@ -81,6 +82,7 @@ describe('what the probe takes for a proof of Landlock', () => {
       good.replace('environ=no', 'environ=yes'),
       good.replace('signal=no', 'signal=yes'),
       good.replace('fileKib=1048576', 'fileKib=unlimited'),
+      good.replace('cores=0', 'cores=unlimited'),
       good.replace('wrote=', 'wrote= /etc/.belay-canary'),
     ];
     expect(judgeLandlockProbe(good, promised)).toBeNull();

@@ -57,7 +57,7 @@ describe('the probe', () => {
 
   it('takes no answer for a proof that is none', () => {
     const good =
-      'seccomp=2 nnp=1 caps=0000000000000000 links=0 outside=no processes=200 fileKib=1048576 bridge=none wrote=\n';
+      'seccomp=2 nnp=1 caps=0000000000000000 links=0 outside=no processes=200 fileKib=1048576 cores=0 bridge=none wrote=\n';
     const bad = [
       'bubblewrap: fine\n',
       good.replace('seccomp=2', 'seccomp=0'),
@@ -67,6 +67,7 @@ describe('the probe', () => {
       good.replace('outside=no', 'outside=yes'),
       good.replace('processes=200', 'processes=unlimited'),
       good.replace('fileKib=1048576', 'fileKib=unlimited'),
+      good.replace('cores=0', 'cores=unlimited'),
       good.replace('wrote=', 'wrote= /usr/.belay-canary'),
     ];
     expect(judgeProbe(good, POLICY)).toBeNull();

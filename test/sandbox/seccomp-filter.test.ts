@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createSeccompFilter, isFilterArch } from '../../src/sandbox/seccomp-filter.ts';
 
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 };
-const ANSWERS: Record<number, string> = { 2147418112: 'allow', 2147483648: 'kill', 327681: 'EPERM', 327718: 'ENOSYS' };
+const ANSWERS: Record<number, string> = {
+  ...{ 2147418112: 'allow', 2147483648: 'kill', 327680: 'no effect', 327681: 'EPERM', 327718: 'ENOSYS' },
+};
 
 interface Call {
   number: number;
@@ -159,6 +161,14 @@ describe.each(['x64', 'arm64'] as const)('the system call filter for %s', (arch)
     );
     expect(answer(arch === 'x64' ? 257 : 56, 0n, 0n, 2n, setuid)).toBe('allow');
     expect(answer(modes[0]?.[0] ?? 0, ...(modes[0]?.[1](0x1_0000_0000n | setuid) ?? []))).toBe('EPERM');
+  });
+
+  it('leaves the limit of core dumps as it is, and says that it was set; asking for it and other limits work', () => {
+    const [setrlimit, prlimit] = arch === 'x64' ? [160, 302] : [164, 261];
+    const [cores, files, none, low, high] = [4n, 7n, 0n, 0x7000n, 0x1_0000_0000n];
+    expect([low, high].map((given) => answer(prlimit, 0n, cores, given))).toEqual(['no effect', 'no effect']);
+    expect([answer(prlimit, 0n, cores, none, low), answer(prlimit, 0n, files, low)]).toEqual(['allow', 'allow']);
+    expect([answer(setrlimit, cores, low), answer(setrlimit, files, low)]).toEqual(['no effect', 'allow']);
   });
 
   it('lets a process fork and start threads, but not make a namespace', () => {

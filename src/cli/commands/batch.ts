@@ -4,6 +4,7 @@ import { type BatchHandle, createJobStarter, planMatrix, readShard, startBatch }
 import { UsageError } from '../../errors.ts';
 import { oneLine, openBatchTrace, systemClock } from '../../events/index.ts';
 import { parseDuration } from '../../policy/index.ts';
+import { limitOwnCores } from '../../sandbox/index.ts';
 import { stateFolder } from '../../thread/index.ts';
 import { openBatchSinks } from '../batch-sinks.ts';
 import type { Handler, Invocation, Io } from '../command.ts';
@@ -50,6 +51,8 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
   if (combine !== null) await requireWritable('--combine', combine);
   const settings = readSettings(options, io);
   const plan = await planBatch(options, jobFile(words), io);
+  // Each job bounds its own; this process holds the key as well.
+  limitOwnCores();
   const reports = folder === null ? null : await openReports(folder);
   if (patches !== null) await mkdir(patches, { recursive: true });
   const traces = await openBatchTrace(io.env, {

@@ -1,4 +1,4 @@
-import { findSystemProgram } from '../command-user.ts';
+import { findSystemProgram } from '../find-system-program.ts';
 import type { MountStep } from '../mount-plan.ts';
 import type { SandboxedCommand } from '../sandbox.ts';
 import type { CommandNetwork, ServedPort } from './command-network.ts';
