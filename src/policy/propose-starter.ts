@@ -1,8 +1,23 @@
+export interface Starter {
+  text: string;
+  /** Whether it names a check: without one nothing can be verified. */
+  hasChecks: boolean;
+}
+
 /** A `belay.yml` to start from, by what the folder shows. Its code is read when it is asked for: no run needs it. */
-export async function proposeStarter(dir: string): Promise<string> {
-  const [{ readRepositoryFacts }, { proposePolicy }] = await Promise.all([
+export async function proposeStarter(dir: string): Promise<Starter> {
+  const [
+    { findCiFiles, readParts, readProjectFacts },
+    { proposeChecks, proposeInstalls, proposesTests },
+    { renderStarter },
+  ] = await Promise.all([
     import('./repository-facts.ts'),
+    import('./starter-checks.ts'),
     import('./starter-policy.ts'),
   ]);
-  return proposePolicy(await readRepositoryFacts(dir));
+  const facts = await readProjectFacts(dir);
+  const parts = proposesTests(facts) ? [] : await readParts(dir);
+  const checks = proposeChecks(facts, parts);
+  const text = renderStarter({ checks, installs: proposeInstalls(facts, parts), ci: await findCiFiles(dir) });
+  return { text, hasChecks: checks.length > 0 };
 }

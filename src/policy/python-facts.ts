@@ -1,3 +1,5 @@
+import type { ProjectFiles } from './project-files.ts';
+
 /** How a Python project runs its tests. */
 export interface PythonFacts {
   runner: 'pytest' | 'django' | 'unittest' | null;
@@ -9,13 +11,6 @@ export interface PythonFacts {
   isPackage: boolean;
 }
 
-interface PythonProject {
-  /** Of the root. */
-  names: ReadonlySet<string>;
-  read(name: string): Promise<string | null>;
-  list(folder: string): Promise<ReadonlySet<string>>;
-}
-
 const MANIFESTS = ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'tox.ini', 'pytest.ini', 'manage.py'];
 const MENTIONS = ['pyproject.toml', 'setup.cfg', 'requirements.txt', 'requirements-dev.txt', 'tox.ini'];
 const CONFIGS = ['pytest.ini', '.pytest.ini', 'conftest.py'];
@@ -23,7 +18,7 @@ const CONFIGS = ['pytest.ini', '.pytest.ini', 'conftest.py'];
 const MAX_TESTS = 20;
 
 /** null where the root shows no Python project. */
-export async function readPythonFacts(project: PythonProject): Promise<PythonFacts | null> {
+export async function readPythonFacts(project: ProjectFiles): Promise<PythonFacts | null> {
   const { names, read } = project;
   const hasManifest = MANIFESTS.some((name) => names.has(name));
   // Without a manifest it is one where modules lie in the root and tests are to be seen: other projects may have a script or two.
@@ -43,7 +38,7 @@ export async function readPythonFacts(project: PythonProject): Promise<PythonFac
 const isTest = (name: string): boolean => /^test.*\.py$|_test\.py$/.test(name);
 
 async function readRunner(
-  { names, read }: PythonProject,
+  { names, read }: ProjectFiles,
   folder: string | null,
   inFolder: ReadonlySet<string>,
 ): Promise<PythonFacts['runner']> {

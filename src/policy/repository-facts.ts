@@ -1,37 +1,31 @@
-import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
-import { hasCode } from '../errors.ts';
+import { type NodeFacts, readNodeFacts } from './node-facts.ts';
+import { findOtherTools, type OtherTool } from './other-tools.ts';
+import { type PhpFacts, readPhpFacts } from './php-facts.ts';
+import { entriesOf, isForeign, openProject, type ProjectFiles } from './project-files.ts';
 import { type PythonFacts, readPythonFacts } from './python-facts.ts';
+import { type RubyFacts, readRubyFacts } from './ruby-facts.ts';
 
-/** What a repository shows of how it is built and tested. Names from fixed lists only: no text of the repository itself. */
-export interface RepositoryFacts {
-  node: { scripts: readonly NodeScript[]; manager: NodeManager; hasLock: boolean } | null;
+/** What a folder shows of how it is built and tested. Names from fixed lists only: no text of the repository itself. */
+export interface ProjectFacts {
+  node: NodeFacts | null;
   python: PythonFacts | null;
-  go: boolean;
-  rust: { hasLock: boolean } | null;
-  ruby: { runner: 'rspec' | 'rake' | null } | null;
-  php: { runner: 'composer' | 'phpunit' | null } | null;
+  go: { hasTests: boolean; isWorkspace: boolean } | null;
+  rust: { hasLock: boolean; isWorkspace: boolean } | null;
+  ruby: RubyFacts | null;
+  php: PhpFacts | null;
   java: { tool: 'maven' | 'gradle'; hasWrapper: boolean } | null;
+  others: readonly OtherTool[];
   /** A target of the makefile that runs the tests. */
   makeTarget: 'test' | 'check' | null;
-  /** Files and folders of CI systems, relative to the repository's root. */
-  ci: readonly string[];
 }
 
-export type NodeManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
-const NODE_SCRIPTS = ['test', 'lint', 'typecheck', 'type-check'] as const;
-export type NodeScript = (typeof NODE_SCRIPTS)[number];
-
-const NODE_LOCKS: readonly (readonly [string, NodeManager])[] = [
-  ['package-lock.json', 'npm'],
-  ['npm-shrinkwrap.json', 'npm'],
-  ['pnpm-lock.yaml', 'pnpm'],
-  ['yarn.lock', 'yarn'],
-  ['bun.lock', 'bun'],
-  ['bun.lockb', 'bun'],
-];
+/** A project below the root. */
+export interface PartFacts {
+  /** Relative, of letters, digits and `._-`: safe in a policy and in a shell. */
+  folder: string;
+  facts: ProjectFacts;
+}
 
 const CI_FILES = [
   '.github',
@@ -49,103 +43,74 @@ const CI_FILES = [
   'appveyor.yml',
 ];
 
-/** A manifest beyond this is not a manifest. */
-const MAX_FILE_BYTES = 1024 * 1024;
-
-/** A look at the root of a repository: its names and a few files, each read up to 1 MiB. A folder that is not there shows nothing. */
-export async function readRepositoryFacts(dir: string): Promise<RepositoryFacts> {
-  const names = await readNames(dir);
-  const read = async (name: string) => (names.has(name) || name.includes('/') ? await readText(join(dir, name)) : null);
+/** A look at one folder: its names and a few files. One that is not there shows nothing. */
+export async function readProjectFacts(dir: string): Promise<ProjectFacts> {
+  const files = await openProject(dir);
+  const { names } = files;
   return {
-    node: await readNodeFacts(names, read),
-    python: await readPythonFacts({ names, read, list: (folder) => readNames(join(dir, folder)) }),
-    go: names.has('go.mod'),
-    rust: names.has('Cargo.toml') ? { hasLock: names.has('Cargo.lock') } : null,
-    ruby: names.has('Gemfile') ? { runner: rubyRunner(names) } : null,
-    php: names.has('composer.json') ? { runner: await readPhpRunner(names, read) } : null,
+    node: await readNodeFacts(files),
+    python: await readPythonFacts(files),
+    go: names.has('go.mod') || names.has('go.work') ? await readGoFacts(files) : null,
+    rust: await readRustFacts(files),
+    ruby: await readRubyFacts(files),
+    php: await readPhpFacts(files),
     java: javaFacts(names),
-    makeTarget: await readMakeTarget(read),
-    ci: CI_FILES.filter((name) => names.has(name)),
+    others: await findOtherTools(files),
+    makeTarget: await readMakeTarget(files),
   };
 }
 
-type Names = ReadonlySet<string>;
-type Read = (name: string) => Promise<string | null>;
-
-async function readNames(dir: string): Promise<Names> {
-  try {
-    return new Set(await readdir(dir));
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return new Set();
-    throw error;
-  }
+/** Files and folders of CI systems in a repository's root. */
+export async function findCiFiles(dir: string): Promise<readonly string[]> {
+  const { names } = await openProject(dir);
+  return CI_FILES.filter((name) => names.has(name));
 }
 
-/** null for what is not a readable regular file; opened without waiting, since it may be a pipe. */
-async function readText(path: string): Promise<string | null> {
-  try {
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      if (!(await handle.stat()).isFile()) return null;
-      const buffer = Buffer.alloc(MAX_FILE_BYTES);
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-      return buffer.toString('utf8', 0, bytesRead);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EISDIR', 'ELOOP', 'ENXIO', 'ENODEV')) return null;
-    throw error;
-  }
+const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,60}$/;
+/** Folders that hold projects, and are none. */
+const CONTAINERS: ReadonlySet<string> = new Set(['apps', 'packages', 'services', 'libs', 'projects', 'modules', 'src']);
+/** What lies there is looked at by others. */
+const SIDE: ReadonlySet<string> = new Set(['test', 'tests', 'spec', 'docs', 'examples', 'fixtures', 'testdata']);
+const MAX_PARTS = 12;
+
+/** Projects of a repository whose root is none: `frontend` and `backend`, or those in `apps`. */
+export async function readParts(dir: string): Promise<readonly PartFacts[]> {
+  const above = await foldersIn(dir);
+  const nested = await Promise.all(
+    above
+      .filter((name) => CONTAINERS.has(name))
+      .map(async (name) => (await foldersIn(join(dir, name))).map((inner) => `${name}/${inner}`)),
+  );
+  const folders = [...above.filter((name) => !CONTAINERS.has(name)), ...nested.flat()].slice(0, MAX_PARTS);
+  return Promise.all(folders.map(async (folder) => ({ folder, facts: await readProjectFacts(join(dir, folder)) })));
 }
 
-const manifest = z.object({ scripts: z.record(z.string(), z.unknown()).optional().catch(undefined) });
-
-/** Scripts of a manifest, in the shape that package.json and composer.json share; none where it cannot be read. */
-function scriptsOf(text: string | null): Readonly<Record<string, unknown>> {
-  if (text === null) return {};
-  try {
-    return manifest.safeParse(JSON.parse(text)).data?.scripts ?? {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+async function foldersIn(dir: string): Promise<readonly string[]> {
+  return (await entriesOf(dir))
+    .filter((entry) => entry.isDirectory() && SAFE_NAME.test(entry.name) && !isForeign(entry.name))
+    .map(({ name }) => name)
+    .filter((name) => !SIDE.has(name))
+    .sort();
 }
 
-async function readNodeFacts(names: Names, read: Read): Promise<RepositoryFacts['node']> {
-  const text = await read('package.json');
-  if (text === null) return null;
-  const scripts = scriptsOf(text);
-  const lock = NODE_LOCKS.find(([name]) => names.has(name));
-  return {
-    // the test script that `npm init` writes only fails
-    scripts: NODE_SCRIPTS.filter((name) => {
-      const script = Object.hasOwn(scripts, name) ? scripts[name] : null;
-      return typeof script === 'string' && script.trim() !== '' && !script.includes('no test specified');
-    }),
-    manager: lock?.[1] ?? 'npm',
-    hasLock: lock !== undefined,
-  };
+async function readGoFacts({ names, holds }: ProjectFiles): Promise<ProjectFacts['go']> {
+  return { hasTests: await holds(/_test\.go$/), isWorkspace: names.has('go.work') };
 }
 
-function rubyRunner(names: Names): 'rspec' | 'rake' | null {
-  if (names.has('spec') || names.has('.rspec')) return 'rspec';
-  return names.has('Rakefile') ? 'rake' : null;
+async function readRustFacts({ names, read }: ProjectFiles): Promise<ProjectFacts['rust']> {
+  const manifest = await read('Cargo.toml');
+  return manifest === null
+    ? null
+    : { hasLock: names.has('Cargo.lock'), isWorkspace: /^\s*\[workspace\b/m.test(manifest) };
 }
 
-async function readPhpRunner(names: Names, read: Read): Promise<'composer' | 'phpunit' | null> {
-  if (Object.hasOwn(scriptsOf(await read('composer.json')), 'test')) return 'composer';
-  const configs = ['phpunit.xml', 'phpunit.xml.dist', 'phpunit.dist.xml'];
-  return configs.some((name) => names.has(name)) ? 'phpunit' : null;
-}
-
-function javaFacts(names: Names): RepositoryFacts['java'] {
+function javaFacts(names: ProjectFiles['names']): ProjectFacts['java'] {
   if (names.has('pom.xml')) return { tool: 'maven', hasWrapper: names.has('mvnw') };
   const gradle = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'];
   return gradle.some((name) => names.has(name)) ? { tool: 'gradle', hasWrapper: names.has('gradlew') } : null;
 }
 
-async function readMakeTarget(read: Read): Promise<'test' | 'check' | null> {
+async function readMakeTarget({ read }: ProjectFiles): Promise<ProjectFacts['makeTarget']> {
   // in the order in which make looks for them
   const text = (await read('GNUmakefile')) ?? (await read('makefile')) ?? (await read('Makefile'));
   if (text === null) return null;

@@ -1,14 +1,15 @@
 import { BUILT_IN_PROTECT } from './built-in-lists.ts';
-import type { PythonFacts } from './python-facts.ts';
-import type { NodeManager, RepositoryFacts } from './repository-facts.ts';
+import type { ProposedCheck } from './starter-checks.ts';
 
-interface Proposal {
-  name: string;
-  run: string;
+export interface Proposal {
+  checks: readonly ProposedCheck[];
+  installs: readonly string[];
+  /** Files and folders of CI systems, relative to the repository's root. */
+  ci: readonly string[];
 }
 
 /** A `belay.yml` to start from: what the repository shows as checks, the rest as its defaults, explained. */
-export function proposePolicy(facts: RepositoryFacts): string {
+export function renderStarter(proposal: Proposal): string {
   return [
     '# What belay may do here, and what decides that the work is done.',
     '# `belay policy check` validates this file; `belay policy show` prints every value with its source.',
@@ -24,17 +25,17 @@ export function proposePolicy(facts: RepositoryFacts): string {
     '  wall_time: 30m',
     '  cost_usd: 5',
     '',
-    ...workspaceLines(facts),
+    ...workspaceLines(proposal),
     '# Commands run without a network, unless `sandbox.network` names hosts. These rules tell the model early; the sandbox is the boundary.',
     'commands:',
     '  deny: [git push]',
     '',
-    ...setupLines(facts),
-    ...verifyLines(facts),
+    ...setupLines(proposal),
+    ...verifyLines(proposal),
   ].join('\n');
 }
 
-function workspaceLines({ ci }: RepositoryFacts): readonly string[] {
+function workspaceLines({ ci }: Proposal): readonly string[] {
   const built = (name: string) => BUILT_IN_PROTECT.some((glob) => glob === name || glob === `${name}/**`);
   const own = ci.filter((name) => !built(name)).map((name) => (/\.ya?ml$/.test(name) ? name : `${name}/**`));
   if (own.length === 0) return [];
@@ -46,20 +47,18 @@ function workspaceLines({ ci }: RepositoryFacts): readonly string[] {
   ];
 }
 
-function setupLines(facts: RepositoryFacts): readonly string[] {
-  const installs = installCommands(facts);
+function setupLines({ installs }: Proposal): readonly string[] {
   if (installs.length === 0) return [];
   return [
     '# Install dependencies in the job before belay starts, or here. A setup step has no network but the hosts that it',
     '# names: those of your package registry.',
     '# setup:',
-    ...installs.map((run) => `#   - {run: ${run}, network: {allow: [REGISTRY]}}`),
+    ...installs.map((run) => `#   - {run: ${scalar(run)}, network: {allow: [REGISTRY]}}`),
     '',
   ];
 }
 
-function verifyLines(facts: RepositoryFacts): readonly string[] {
-  const checks = proposedChecks(facts);
+function verifyLines({ checks }: Proposal): readonly string[] {
   if (checks.length === 0)
     return [
       '# No test command was found. Without a check nothing can be verified, and a run ends as `unchecked`, exit code 3: name one.',
@@ -73,80 +72,18 @@ function verifyLines(facts: RepositoryFacts): readonly string[] {
     '# What has to pass, in a clean room, before the work counts as verified.',
     'verify:',
     '  checks:',
-    ...checks.map(({ name, run }) => `    - {name: ${name}, run: ${run}, timeout: 10m}`),
+    ...checks.map(({ name, run, workdir }) => {
+      const where =
+        workdir === undefined
+          ? ''
+          : `workdir: ${/^(true|false|null|\d.*)$/i.test(workdir) ? JSON.stringify(workdir) : workdir}, `;
+      return `    - {name: ${name}, run: ${scalar(run)}, ${where}timeout: 10m}`;
+    }),
     '',
   ];
 }
 
-/** The makefile only where nothing else names a test: it mostly calls the same one. */
-function proposedChecks(facts: RepositoryFacts): readonly Proposal[] {
-  const found = [...nodeChecks(facts), ...pythonChecks(facts), ...otherChecks(facts)];
-  if (facts.makeTarget !== null && !found.some(({ name }) => name.startsWith('tests')))
-    return [{ name: 'tests', run: `make ${facts.makeTarget}` }, ...found];
-  const tests = found.filter(({ name }) => name.startsWith('tests'));
-  // one language: the plain name will do
-  return tests.length === 1 ? found.map((check) => (check === tests[0] ? { ...check, name: 'tests' } : check)) : found;
-}
-
-function nodeChecks({ node }: RepositoryFacts): readonly Proposal[] {
-  const names = { test: 'tests-node', lint: 'lint', typecheck: 'types', 'type-check': 'types' };
-  const checks = (node?.scripts ?? []).map((script) => ({
-    name: names[script],
-    run: script === 'test' && node?.manager !== 'bun' ? `${node?.manager} test` : `${node?.manager} run ${script}`,
-  }));
-  return checks.filter(({ name }, index) => checks.findIndex((check) => check.name === name) === index);
-}
-
-function pythonChecks({ python }: RepositoryFacts): readonly Proposal[] {
-  if (python === null || python.runner === null) return [];
-  const start = { uv: 'uv run --offline ', poetry: 'poetry run ', pip: '' }[python.manager];
-  const run = {
-    pytest: 'python3 -m pytest',
-    django: 'python3 manage.py test',
-    unittest: `python3 -m unittest discover${python.folder === null ? '' : ` -s ${python.folder}`}`,
-  };
-  return [{ name: 'tests-python', run: `${start}${run[python.runner]}` }];
-}
-
-function otherChecks({ go, rust, ruby, php, java }: RepositoryFacts): readonly Proposal[] {
-  const checks: Proposal[] = [];
-  if (go) checks.push({ name: 'tests-go', run: 'go test ./...' }, { name: 'vet', run: 'go vet ./...' });
-  if (rust !== null) checks.push({ name: 'tests-rust', run: rust.hasLock ? 'cargo test --locked' : 'cargo test' });
-  if (ruby?.runner != null)
-    checks.push({
-      name: 'tests-ruby',
-      run: ruby.runner === 'rspec' ? 'bundle exec rspec' : 'bundle exec rake test',
-    });
-  if (php?.runner != null)
-    checks.push({ name: 'tests-php', run: php.runner === 'composer' ? 'composer test' : 'vendor/bin/phpunit' });
-  if (java !== null) {
-    const maven = `${java.hasWrapper ? './mvnw' : 'mvn'} --offline test`;
-    const gradle = `${java.hasWrapper ? './gradlew' : 'gradle'} --offline test`;
-    checks.push({ name: 'tests-java', run: java.tool === 'maven' ? maven : gradle });
-  }
-  return checks;
-}
-
-const NODE_INSTALLS: Readonly<Record<NodeManager, string>> = {
-  npm: 'npm ci',
-  pnpm: 'pnpm install --frozen-lockfile',
-  yarn: 'yarn install --frozen-lockfile',
-  bun: 'bun install --frozen-lockfile',
-};
-
-function pythonInstalls({ manager, hasRequirements, isPackage }: PythonFacts): readonly string[] {
-  if (manager !== 'pip') return [{ uv: 'uv sync --frozen', poetry: 'poetry install' }[manager]];
-  if (hasRequirements) return ['python3 -m pip install -r requirements.txt'];
-  return isPackage ? ['python3 -m pip install .'] : [];
-}
-
-function installCommands({ node, python, go, rust, ruby, php }: RepositoryFacts): readonly string[] {
-  const installs: string[] = [];
-  if (node !== null) installs.push(node.hasLock ? NODE_INSTALLS[node.manager] : 'npm install');
-  if (python !== null) installs.push(...pythonInstalls(python));
-  if (go) installs.push('go mod download');
-  if (rust !== null) installs.push(rust.hasLock ? 'cargo fetch --locked' : 'cargo fetch');
-  if (ruby !== null) installs.push('bundle install');
-  if (php !== null) installs.push('composer install');
-  return installs;
+/** Plain where a reader expects it, else quoted as JSON is, which YAML takes. */
+function scalar(command: string): string {
+  return /^[\w./][\w ./=:-]*$/.test(command) && !/: | #/.test(command) ? command : JSON.stringify(command);
 }

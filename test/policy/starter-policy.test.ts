@@ -21,9 +21,12 @@ function repository(files: Readonly<Record<string, string>>): string {
 }
 
 async function propose(files: Readonly<Record<string, string>>) {
-  const text = await proposeStarter(repository(files));
+  const { text, hasChecks } = await proposeStarter(repository(files));
   const loaded = await loadPolicy({ kind: 'text', bytes: Buffer.from(text), source: 'belay.yml' });
-  return { text, loaded, checks: loaded.policy.verify.checks.map(({ name, run }) => `${name}: ${run}`) };
+  const { checks } = loaded.policy.verify;
+  expect(hasChecks).toBe(checks.length > 0);
+  const told = checks.map(({ name, run, workdir }) => `${name}: ${run}${workdir === null ? '' : ` (${workdir})`}`);
+  return { text, loaded, checks: told };
 }
 
 const manifest = (scripts: Record<string, string>) => JSON.stringify({ name: 'x', version: '1.0.0', scripts });
@@ -78,10 +81,100 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
   ['a script beside a make file', { 'gen.py': '', 'tests/a.sh': '', Makefile: 'test:\n' }, ['tests: make test']],
   ['a test in Python of something else', { Makefile: 'test:\n', 'tests/test_a.py': '' }, ['tests: make test']],
   ['pyproject without tests', { 'pyproject.toml': '[project]\nname = "x"\n', 'x.py': '' }, []],
-  ['go', { 'go.mod': 'module x\n' }, ['tests: go test ./...', 'vet: go vet ./...']],
+  ['go', { 'go.mod': 'module x\n', 'a/b_test.go': '' }, ['tests: go test ./...', 'vet: go vet ./...']],
+  [
+    'go without tests',
+    { 'go.mod': 'module x\n', 'vendor/x_test.go': '' },
+    ['build: go build ./...', 'vet: go vet ./...'],
+  ],
+  [
+    'go workspace',
+    { 'go.work': 'go 1.22\nuse ./a\n', 'a/go.mod': 'module a\n', 'a/a_test.go': '' },
+    ["tests: go list -f '{{.Dir}}/...' -m | xargs go test", "vet: go list -f '{{.Dir}}/...' -m | xargs go vet"],
+  ],
+  ['cargo workspace', { 'Cargo.toml': '[workspace]\nmembers = ["a"]\n' }, ['tests: cargo test --workspace']],
+  [
+    'cargo package with members',
+    { 'Cargo.toml': '[package]\nname = "x"\n[workspace]\n', 'Cargo.lock': '' },
+    ['tests: cargo test --workspace --locked'],
+  ],
   ['cargo', { 'Cargo.toml': '', 'Cargo.lock': '' }, ['tests: cargo test --locked']],
   ['rspec', { Gemfile: '', '.rspec': '' }, ['tests: bundle exec rspec']],
-  ['rake', { Gemfile: '', Rakefile: '' }, ['tests: bundle exec rake test']],
+  [
+    'rspec by its helper',
+    { Gemfile: '', Rakefile: 'task :x', 'spec/spec_helper.rb': '' },
+    ['tests: bundle exec rspec'],
+  ],
+  ['minitest', { Gemfile: '', Rakefile: 'Minitest::TestTask.create\n' }, ['tests: bundle exec rake test']],
+  ['another task of rake', { Gemfile: '', Rakefile: 'task default: %w[lint spec]\n' }, ['tests: bundle exec rake']],
+  [
+    'minitest without rake',
+    { Gemfile: '', 'test/a_test.rb': '' },
+    [`tests: bundle exec ruby -Ilib -Itest -e 'Dir.glob("./test/**/{test_*,*_test}.rb") { |file| require file }'`],
+  ],
+  ['a gem without a Gemfile', { 'x.gemspec': '', Rakefile: 'Rake::TestTask.new\n' }, ['tests: rake test']],
+  ['rails', { Gemfile: '', Rakefile: '', 'bin/rails': '', 'test/test_helper.rb': '' }, ['tests: bin/rails test']],
+  ['rails with rspec', { Gemfile: '', 'bin/rails': '', 'spec/rails_helper.rb': '' }, ['tests: bundle exec rspec']],
+  ['laravel', { 'composer.json': '{}', artisan: '', 'phpunit.xml': '' }, ['tests: php artisan test']],
+  ['pest', { 'composer.json': '{}', 'tests/Pest.php': '', 'phpunit.xml': '' }, ['tests: vendor/bin/pest']],
+  [
+    'phpunit without a configuration',
+    { 'composer.json': '{"require-dev": {"phpunit/phpunit": "^11"}}', 'tests/ATest.php': '' },
+    ['tests: vendor/bin/phpunit tests'],
+  ],
+  ['php without tests', { 'composer.json': '{}' }, []],
+  ['dotnet', { 'x.sln': '', 'x.csproj': '' }, ['tests: dotnet test']],
+  ['elixir', { 'mix.exs': '' }, ['tests: mix test']],
+  ['flutter', { 'pubspec.yaml': 'dependencies:\n  flutter:\n    sdk: flutter\n' }, ['tests: flutter test']],
+  ['dart', { 'pubspec.yaml': 'name: x\n' }, ['tests: dart test']],
+  [
+    'cmake',
+    { 'CMakeLists.txt': 'project(x)\nenable_testing()\n' },
+    ['tests: cmake -B build && cmake --build build && ctest --test-dir build --output-on-failure'],
+  ],
+  ['cmake without tests', { 'CMakeLists.txt': 'project(x)\n' }, []],
+  ['just', { justfile: 'test *args:\n  sh t.sh\n' }, ['tests: just test']],
+  ['just beside npm', { justfile: 'test:\n', 'package.json': manifest({ test: 'x' }) }, ['tests: npm test']],
+  [
+    'a manager by name alone',
+    { 'package.json': '{"packageManager": "pnpm@9.1.0", "scripts": {"test": "x"}}' },
+    ['tests: pnpm test'],
+  ],
+  ['npm workspaces', { 'package.json': '{"workspaces": ["a"]}' }, ['tests: npm test --workspaces --if-present']],
+  [
+    'pnpm workspaces',
+    { 'package.json': '{}', 'pnpm-workspace.yaml': '', 'pnpm-lock.yaml': '' },
+    ['tests: pnpm --recursive test'],
+  ],
+  [
+    'a monorepo of several languages',
+    {
+      'backend/go.mod': 'module b\n',
+      'backend/b_test.go': '',
+      'frontend/package.json': manifest({ test: 'x', lint: 'x' }),
+      'apps/web/package.json': manifest({ test: 'x' }),
+      'services/1/pom.xml': '',
+      'docs/package.json': manifest({ test: 'x' }),
+      'bad name; x/package.json': manifest({ test: 'x' }),
+    },
+    [
+      'tests-backend: go test ./... (backend)',
+      'tests-frontend: npm test (frontend)',
+      'tests-apps/web: npm test (apps/web)',
+      'tests-services/1: mvn --offline test (services/1)',
+    ],
+  ],
+  [
+    'a root that only lints, over a project',
+    { 'package.json': manifest({ lint: 'x' }), 'api/Cargo.toml': '[package]\n' },
+    ['lint: npm run lint', 'tests: cargo test (api)'],
+  ],
+  [
+    'a root that tests, over projects',
+    { 'package.json': manifest({ test: 'x' }), 'api/Cargo.toml': '[package]\n' },
+    ['tests: npm test'],
+  ],
+  ['rake', { Gemfile: '', Rakefile: 'task :test\n' }, ['tests: bundle exec rake test']],
   ['composer', { 'composer.json': manifest({ test: 'phpunit' }) }, ['tests: composer test']],
   ['phpunit', { 'composer.json': '{}', 'phpunit.xml.dist': '' }, ['tests: vendor/bin/phpunit']],
   ['maven', { 'pom.xml': '', mvnw: '' }, ['tests: ./mvnw --offline test']],
@@ -109,12 +202,18 @@ test('an empty repository and a missing folder give no checks, with a hint', asy
   const { text, loaded } = await propose({});
   expect(loaded.policy.verify).toMatchObject({ checks: [], checksDeclaredEmpty: false });
   expect(text).toContain('#     - {name: tests, run: make test, timeout: 10m}');
-  expect(await proposeStarter(join(repository({}), 'none'))).toBe(text);
+  expect(await proposeStarter(join(repository({}), 'none'))).toEqual({ text, hasChecks: false });
 });
 
 test('installing is a commented step that names the hosts it needs', async () => {
   const { text } = await propose({ 'package.json': manifest({ test: 'x' }), 'package-lock.json': '{}' });
   expect(text).toContain('# setup:\n#   - {run: npm ci, network: {allow: [REGISTRY]}}\n');
+});
+
+test('what a part needs is installed in the part', async () => {
+  const { text } = await propose({ 'api/Gemfile': '', 'api/.rspec': '', 'web/package.json': manifest({ test: 'x' }) });
+  expect(text).toContain('#   - {run: "cd api && bundle install", network: {allow: [REGISTRY]}}\n');
+  expect(text).toContain('#   - {run: "cd web && npm install", network: {allow: [REGISTRY]}}\n');
 });
 
 test('nothing is installed where there is nothing that pip could install', async () => {
@@ -147,5 +246,5 @@ test('files of CI systems beyond the built-in list are protected', async () => {
 test.skipIf(process.platform === 'win32')('a pipe or a folder in the place of a manifest is passed over', async () => {
   const dir = repository({ 'Makefile/x': '' });
   execFileSync('mkfifo', [join(dir, 'package.json')]);
-  expect(await proposeStarter(dir)).toBe(await proposeStarter(repository({})));
+  expect(await proposeStarter(dir)).toEqual(await proposeStarter(repository({})));
 });

@@ -121,7 +121,7 @@ describe('a tree', () => {
   );
 
   it.skipIf(process.geteuid?.() !== 0)(
-    'and a HOME with pipes, sockets and any name work for root and for another owner',
+    'of another owner than belay, and a HOME, may hold pipes and files of any name',
     async () => {
       const left = `mkfifo "$(printf 'p-\\376')"; mkdir -m 555 "$(printf 'ro-\\376')"`;
       const setup = `setup: [{run: ${JSON.stringify(`cd; mkfifo p; touch "$(printf 'b-\\376')"; mkdir -m 555 ro`)}}]\n`;
@@ -136,10 +136,7 @@ describe('a tree', () => {
       bench.env['GIT_CONFIG_VALUE_0'] = '*';
       const wrong = await run(shell('echo worse > state') + finish);
       expect(wrong).toMatchObject({ code: 10, outcome: 'unverified' });
-      execFileSync('sh', ['-c', '! ls -d p-*'], { cwd: bench.ws });
-      expect(await run(shell('echo good > state') + finish)).toMatchObject({ code: 0, outcome: 'verified' });
-      bench.git('checkout', '-q', '.');
-      execFileSync('chown', ['-R', '0:0', bench.ws]);
+      expect(readdirSync(bench.ws).sort()).toEqual(['.git', '.gitignore', 'belay.yml', 'kept', 'state', 'test.sh']);
       expect(await run(shell('echo good > state') + finish)).toMatchObject({ code: 0, outcome: 'verified' });
     },
   );

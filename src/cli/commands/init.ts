@@ -10,13 +10,19 @@ import { isGiven, textOf } from '../read-options.ts';
 export const initPolicy: Handler = async ({ io, options }) => {
   const dir = resolve(io.cwd(), textOf(options, 'workspace') ?? '.');
   const path = join(dir, 'belay.yml');
-  const text = await proposeStarter(dir);
+  const { text, hasChecks } = await proposeStarter(dir);
   try {
     await writeFile(path, text, { flag: isGiven(options, 'force') ? 'w' : 'wx' });
   } catch (error) {
     if (hasCode(error, 'EEXIST')) throw new UsageError(`${path} exists; replace it with --force`, { cause: error });
     throw new UsageError(`cannot write ${path} (${codeOf(error)})`, { cause: error });
   }
-  await print(io.stdout, `wrote ${path}\nRead it, commit it, then: belay policy check && belay run 'the goal'\n`);
+  const lacking = hasChecks
+    ? ''
+    : 'No test command was found: name a check in it, or a run ends as unchecked (exit 3).\n';
+  await print(
+    io.stdout,
+    `wrote ${path}\n${lacking}Read it, commit it, then: belay policy check && belay run 'the goal'\n`,
+  );
   return 0;
 };

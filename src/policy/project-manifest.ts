@@ -1,0 +1,23 @@
+import * as z from 'zod';
+
+const Manifest = z.object({
+  scripts: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  workspaces: z.unknown().optional(),
+  packageManager: z.string().optional().catch(undefined),
+});
+export type ProjectManifest = z.infer<typeof Manifest>;
+
+/** What package.json and composer.json have in common; nothing where it cannot be read. */
+export function parseManifest(text: string | null): ProjectManifest {
+  if (text === null) return {};
+  try {
+    return Manifest.safeParse(JSON.parse(text)).data ?? {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+export function scriptsOf(text: string | null): Readonly<Record<string, unknown>> {
+  return parseManifest(text).scripts ?? {};
+}
