@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 import { compile } from './compile.mjs';
 import { renderLicenses } from './licenses.mjs';
 import { digestSources } from './source-digest.mjs';
+import { straightImports } from './straight-imports.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -44,17 +45,30 @@ const lightProviders = {
   },
 };
 
-/** What lays out the help builds tables of all scripts of the world when it is read (40 ms): it is read when there is help to lay out. */
-const helpOnDemand = {
-  name: 'help-on-demand',
+/**
+ * What is read when it is used: what lays out the help builds tables of all scripts of the world (40 ms), and Node's web streams are needed by
+ * an answer alone. Of Node's assertions, which the parser makes at each start, the two that it takes need no module of 2 ms.
+ */
+const ON_DEMAND = {
+  cliui: 'export default (...given) => require("cliui").default(...given);',
+  'string-width': 'export default (...given) => require("string-width").default(...given);',
+  assert: `const fail = (text) => { throw new Error(text); };
+    export const strictEqual = (a, b) => Object.is(a, b) || fail('not the same');
+    export const notStrictEqual = (a, b) => !Object.is(a, b) || fail('the same');`,
+  'eventsource-parser/stream': `export function EventSourceParserStream(...given) {
+    return new (require("eventsource-parser/stream").EventSourceParserStream)(...given);
+  }`,
+};
+const onDemand = {
+  name: 'on-demand',
   setup(b) {
-    b.onResolve({ filter: /^(cliui|string-width)$/ }, ({ path, importer }) =>
-      importer.endsWith('yargs/lib/platform-shims/esm.mjs')
-        ? { path, namespace: 'on-demand', pluginData: { importer } }
-        : undefined,
-    );
+    b.onResolve({ filter: /^(cliui|string-width|assert|eventsource-parser\/stream)$/ }, ({ path, importer, kind }) => {
+      const isAsked =
+        kind === 'import-statement' && /yargs\/lib\/platform-shims\/|provider-utils\/dist\//.test(importer);
+      return isAsked ? { path, namespace: 'on-demand', pluginData: { importer } } : undefined;
+    });
     b.onLoad({ filter: /.*/, namespace: 'on-demand' }, ({ path, pluginData }) => ({
-      contents: `export default (...given) => require(${JSON.stringify(path)}).default(...given);`,
+      contents: ON_DEMAND[path],
       resolveDir: dirname(pluginData.importer),
     }));
   },
@@ -81,7 +95,7 @@ const shared = {
   logLevel: 'warning',
 };
 const define = { BELAY_VERSION: JSON.stringify(version), BELAY_SOURCES: JSON.stringify(digestSources(root)) };
-const plugins = [englishOnly, lightProviders, helpOnDemand];
+const plugins = [englishOnly, lightProviders, onDemand, straightImports(join(root, 'src'))];
 const [{ metafile }] = await Promise.all([
   build({
     ...shared,
@@ -122,15 +136,13 @@ const [{ metafile }] = await Promise.all([
     plugins: [entriesBeside],
   }),
 ]);
-// The way in imports for it: see open-compiled.ts. It is read byte by byte, so that what is no ASCII is
+// The way in calls it, and imports for it: see open-compiled.ts. It is read byte by byte, so that what is no ASCII is
 // written as escapes, which mean the same in texts, templates and patterns.
 const whole = join(root, 'dist/belay.cjs');
-writeFileSync(
-  whole,
-  readFileSync(whole, 'utf8')
-    .replace(/(?<![\w$.'"`])import\(/g, '__belayImport(')
-    .replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-);
+const program = readFileSync(whole, 'utf8')
+  .replace(/(?<![\w$.'"`])import\(/g, '__belayImport(')
+  .replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+writeFileSync(whole, `(function(module,require,__filename,__belayImport){${program}\n})`);
 writeFileSync(join(root, 'dist/LICENSES.txt'), renderLicenses(root, Object.keys(metafile.inputs)));
 writeFileSync(join(root, 'dist/package.json'), '{ "type": "commonjs" }\n');
 

@@ -12,7 +12,7 @@ export function openCompiled(folder: string, made?: (script: Script) => void): t
   const path = join(folder, 'belay.cjs');
   const code = codeFile(folder);
   if (made === undefined && !existsSync(code)) return null;
-  const script = new Script(`(function(module,require,__filename,__belayImport){${readFileSync(path, 'latin1')}\n})`, {
+  const script = new Script(readFileSync(path, 'latin1'), {
     filename: path,
     ...(made === undefined ? { cachedData: readFileSync(code) } : {}),
   });

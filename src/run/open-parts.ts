@@ -9,15 +9,7 @@ import {
   type Model,
   type ModelKeys,
 } from '../model/index.ts';
-import {
-  createThread,
-  loadPast,
-  resumeThread,
-  stateFolder,
-  type Thread,
-  type ThreadMeta,
-  type ThreadPast,
-} from '../thread/index.ts';
+import { createThread, stateFolder, type Thread, type ThreadMeta, type ThreadPast } from '../thread/index.ts';
 import { refuseKeyInEnvironment } from './environment.ts';
 import { refuseResume } from './refuse-resume.ts';
 import type { RunRequest } from './request.ts';
@@ -55,6 +47,7 @@ export async function openThread(
   const common = { stateDir, redactor, clock: systemClock };
   if (request.resume !== undefined) {
     const { threadId: id, decision } = request.resume;
+    const { loadPast, resumeThread } = await import('../thread/index.ts');
     const thread = await resumeThread({ ...common, id });
     closers.push(() => thread.close());
     const past = await loadPast(thread);

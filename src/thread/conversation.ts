@@ -1,5 +1,5 @@
 import { createBranch } from './branch.ts';
-import type { NoteLine } from './note-log.ts';
+import type { NoteLine } from './read-notes.ts';
 import type { Compaction, ThreadNote } from './thread-note.ts';
 
 export type MessageNote = Extract<ThreadNote, { kind: 'message' }>;

@@ -5,7 +5,7 @@ import { RunBlockedError, UsageError } from '../errors.ts';
 import type { Clock, Redactor } from '../events/index.ts';
 import { ARTIFACTS_FOLDER, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
-import { FIRST } from './note-log.ts';
+import { FIRST } from './note-writer.ts';
 import { createThreadId, isInside, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
 import type { Thread } from './thread.ts';
 import { type ThreadMeta, writeMeta } from './thread-meta.ts';

@@ -2,7 +2,7 @@ import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Event, Redactor } from '../events/index.ts';
 import { openJournal } from './journal.ts';
-import { type ChainEnd, createNoteWriter } from './note-log.ts';
+import { type ChainEnd, createNoteWriter } from './note-writer.ts';
 import { openOutputStore } from './output-store.ts';
 import { createStoreSync } from './sync-store.ts';
 import type { Thread } from './thread.ts';

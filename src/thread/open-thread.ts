@@ -5,9 +5,9 @@ import { type Clock, type EventLine, type Redactor, readEvents } from '../events
 import { lockPath } from './create-thread.ts';
 import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
-import { findChainEnd, type NoteLine, readNoteFile } from './note-log.ts';
 import { orNull } from './or-null.ts';
 import { type OutputRange, readStoredOutput } from './output-store.ts';
+import { findChainEnd, type NoteLine, readNoteFile } from './read-notes.ts';
 import { isThreadId, threadsFolder } from './state-folder.ts';
 import type { Thread } from './thread.ts';
 import { readMeta, type ThreadMeta } from './thread-meta.ts';

@@ -11,7 +11,7 @@ import {
 } from '../events/index.ts';
 import { createBranch } from './branch.ts';
 import type { MessageNote } from './conversation.ts';
-import { readNoteFile } from './note-log.ts';
+import { readNoteFile } from './read-notes.ts';
 import type { ThreadNote } from './thread-note.ts';
 
 export type CallEndNote = Extract<ThreadNote, { kind: 'call_ended' }>;

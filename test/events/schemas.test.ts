@@ -1,6 +1,20 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { eventsSchema, Job, jobSchema, resultSchema } from '../../src/events/index.ts';
+import {
+  CheckStatus,
+  Classification,
+  Event,
+  eventsSchema,
+  Item,
+  ItemStatus,
+  Job,
+  jobSchema,
+  LimitName,
+  Outcome,
+  Phase,
+  resultSchema,
+} from '../../src/events/index.ts';
+import { VOCABULARY } from '../../src/events/vocabulary.ts';
 import { sampleResult, WHOLE_RUN, write } from './sample-events.ts';
 
 const compile = (schema: Record<string, unknown>) => new Ajv2020({ strict: false }).compile(schema);
@@ -61,5 +75,19 @@ describe('the published schemas', () => {
     ] as const) {
       for (const job of jobs) expect([isJob(job), Job.safeParse(job).success]).toEqual([verdict, verdict]);
     }
+  });
+});
+
+describe('the words that are never redacted', () => {
+  it('are those of the schemas, and the few that stand in no list of them', () => {
+    const listed = [
+      ...Event.options.map((event) => event.shape.type.value),
+      ...Item.options.map((item) => item.shape.type.value),
+      ...[ItemStatus, Phase, Outcome, CheckStatus, Classification, LimitName].flatMap(
+        (words): string[] => words.options,
+      ),
+    ];
+    const single = 'add update delete kept none elide summarize approved denied base belay.result/v1'.split(' ');
+    expect([...VOCABULARY].sort()).toEqual([...new Set([...listed, ...single])].sort());
   });
 });

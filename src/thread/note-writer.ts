@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { FIRST_PREV, type Redactor, readJsonLines, toPlainJson } from '../events/index.ts';
+import { FIRST_PREV, type Redactor, toPlainJson } from '../events/index.ts';
 import type { Journal } from './journal.ts';
-import { NoteRecord, type ThreadNote } from './thread-note.ts';
+import type { NoteRecord, ThreadNote } from './thread-note.ts';
 
 /** Where a chain goes on. */
 export interface ChainEnd {
@@ -10,11 +10,6 @@ export interface ChainEnd {
 }
 
 export const FIRST: ChainEnd = { seq: 0, prev: FIRST_PREV };
-
-/** A note may hold a whole reference file. */
-const MAX_NOTE_BYTES = 256 * 1024 * 1024;
-
-export type NoteLine = { kind: 'note'; note: ThreadNote } | { kind: 'fault'; lineNumber: number; reason: string };
 
 /** Writes notes: redacted, numbered and chained at the time of the call. Resolves with the note as it was written. */
 export function createNoteWriter(
@@ -78,37 +73,3 @@ const NOTE_WORDS = new Set([
   ...['prefix', 'compaction', 'elide', 'summarize'],
   ...['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other'],
 ]);
-
-/** The notes of a thread in order. A line that is torn, altered or out of its chain is a fault, and the last thing that comes. */
-export async function* readNoteFile(path: string): AsyncGenerator<NoteLine, void, undefined> {
-  for await (const line of readNoteLines(path)) yield line.kind === 'fault' ? line : { kind: 'note', note: line.note };
-}
-
-/** The same with the text of each line, without its newline. */
-export async function* readNoteLines(
-  path: string,
-): AsyncGenerator<Extract<NoteLine, { kind: 'fault' }> | { kind: 'note'; note: ThreadNote; line: string }> {
-  let end: ChainEnd = FIRST;
-  for await (const line of readJsonLines(path, { maxLineBytes: MAX_NOTE_BYTES })) {
-    if (line.kind === 'fault') return yield { kind: 'fault', lineNumber: line.lineNumber, reason: line.message };
-    const parsed = NoteRecord.safeParse(line.value);
-    if (!parsed.success)
-      return yield { kind: 'fault', lineNumber: line.lineNumber, reason: 'the line is no note of this version' };
-    if (parsed.data.seq !== end.seq || parsed.data.prev !== end.prev) {
-      return yield { kind: 'fault', lineNumber: line.lineNumber, reason: 'the line does not follow the one before' };
-    }
-    end = { seq: end.seq + 1, prev: createHash('sha256').update(line.line).digest('hex') };
-    yield { kind: 'note', note: parsed.data.note, line: line.line };
-  }
-}
-
-/** Where the chain of a notes file goes on, or what is wrong with the file. */
-export async function findChainEnd(path: string): Promise<ChainEnd | { fault: string }> {
-  let end: ChainEnd = FIRST;
-  for await (const line of readJsonLines(path, { maxLineBytes: MAX_NOTE_BYTES })) {
-    if (line.kind === 'fault') return { fault: `line ${line.lineNumber}: ${line.message}` };
-    if (line.value['prev'] !== end.prev) return { fault: `line ${line.lineNumber} does not follow the one before` };
-    end = { seq: end.seq + 1, prev: createHash('sha256').update(line.line).digest('hex') };
-  }
-  return end;
-}
