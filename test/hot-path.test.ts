@@ -39,8 +39,8 @@ describe('what a run reads before its first request', () => {
 
   it.each([
     { entry: 'main', most: 230 },
-    { entry: 'run', most: 600 },
-    { entry: 'work', most: 600 },
+    { entry: 'run', most: 550 },
+    { entry: 'work', most: 400 },
   ])('is at most $most KB for the chunk $entry with all it needs', ({ entry, most }) => {
     expect(readWith(entry).kilobytes).toBeLessThanOrEqual(most);
   });
