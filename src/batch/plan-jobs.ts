@@ -8,6 +8,9 @@ import type { TreeSource } from '../workspace/index.ts';
 import { type JobLine, refuseFaults } from './load-jobs.ts';
 import { digestJob, type PlannedJob, type SharedInputs, sha256 } from './planned-job.ts';
 
+/** As of `belay run`: a goal is words, not data. */
+const MOST_GOAL_BYTES = 1_048_576;
+
 /** How a job's inputs are read: the same ways that `belay run` has. Each throws UsageError. */
 export interface JobPorts {
   readGoal(file: string): Promise<string>;
@@ -53,6 +56,8 @@ async function planJob({ job, where }: JobLine, options: PlanOptions & { cassett
   const { source, ports, folder, shared, needsPrice } = options;
   const goal = job.goal ?? (await ports.readGoal(resolve(folder, job.goal_file ?? '')));
   if (goal.trim() === '') throw new UsageError('goal: the goal is empty');
+  if (Buffer.byteLength(goal) > MOST_GOAL_BYTES)
+    throw new UsageError(`goal: the goal is longer than ${MOST_GOAL_BYTES} bytes`);
   const base = await source.resolve(job.ref ?? null, 'ref');
   const loaded = await ports.loadPolicy({
     policy: job.policy === undefined ? null : resolve(folder, job.policy),

@@ -6,11 +6,16 @@ import { UsageError } from '../errors.ts';
 /** Reference material is sent with every request: its whole size is bounded. */
 const MOST_BYTES = 262_144;
 
-/** Files of `--context`: paths or globs, relative to the current folder. A pattern that finds nothing is a usage error. */
-export async function loadReferences(patterns: readonly string[], cwd: string): Promise<ReferenceFile[]> {
+/** Files of `--context`: paths or globs, relative to the current folder. `confine` throws for what may not be read. A pattern that finds nothing is a usage error. */
+export async function loadReferences(
+  patterns: readonly string[],
+  cwd: string,
+  confine: (path: string) => Promise<void> = async () => undefined,
+): Promise<ReferenceFile[]> {
   const files: ReferenceFile[] = [];
   let bytes = 0;
   for (const path of await expand(patterns, cwd)) {
+    await confine(path);
     const text = await readText(path);
     bytes += Buffer.byteLength(text);
     if (bytes > MOST_BYTES)

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import {
   expandTemplate,
@@ -12,10 +11,11 @@ import {
 import { UsageError } from '../errors.ts';
 import { openTreeSource, type TreeSource } from '../workspace/index.ts';
 import type { Io } from './command.ts';
+import { confineJobFiles } from './confine-job-files.ts';
 import { loadOutputSchema } from './load-output-schema.ts';
 import { loadPolicyAloud } from './load-policy-for.ts';
 import { loadReferences } from './load-references.ts';
-import { readGoal } from './read-goal.ts';
+import { readGoal, readGoalFile } from './read-goal.ts';
 import { type GivenOptions, listOf, textOf } from './read-options.ts';
 import { wholeOf } from './whole-of.ts';
 
@@ -37,10 +37,11 @@ export async function planBatch(options: GivenOptions, file: string | null, io: 
   const outputSchema = schema === null ? null : resolve(cwd, schema);
   const alternatives = wholeOf(options, 'attempts-per-job', { least: 1, most: 100 }) ?? 1;
   const lines = await readLines({ options, file, io, source, workspace });
+  const confine = await confineJobFiles(file === null ? null : resolve(cwd, file), source.root);
   const replay = textOf(options, 'replay');
   const jobs = await planJobs(lines, {
     source,
-    ports: createPorts({ options, workspace, cwd, io }),
+    ports: createPorts({ options, workspace, cwd, io, confine }),
     folder: file === null ? cwd : dirname(resolve(cwd, file)),
     shared: {
       below: source.below,
@@ -88,21 +89,15 @@ interface PortSources {
   workspace: string;
   cwd: string;
   io: Io;
+  /** Throws for a file that a job may not name. */
+  confine(path: string): Promise<void>;
 }
 
-function createPorts({ options, workspace, cwd, io }: PortSources): JobPorts {
+function createPorts({ options, workspace, cwd, io, confine }: PortSources): JobPorts {
   return {
     async readGoal(file) {
-      try {
-        return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
-      } catch (error) {
-        throw new UsageError(
-          `goal_file: cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`,
-          {
-            cause: error,
-          },
-        );
-      }
+      await confine(file);
+      return readGoalFile(file, 'goal_file');
     },
     loadPolicy({ policy, base }) {
       const own = policy === null ? options : new Map([...options, ['policy', jobPolicy(policy, cwd)]]);
@@ -111,7 +106,7 @@ function createPorts({ options, workspace, cwd, io }: PortSources): JobPorts {
         io.stderr,
       );
     },
-    loadReferences,
+    loadReferences: (patterns, folder) => loadReferences(patterns, folder, confine),
   };
 }
 

@@ -15,21 +15,25 @@ export interface GoalSources {
 /** The goal's text. stdin is read only when the argument is `-`. Bad UTF-8, an empty or a huge goal is a usage error. */
 export async function readGoal({ word, file, stdin }: GoalSources): Promise<string> {
   if (word !== null && file !== null) throw new UsageError('give the goal as an argument or by --goal-file, not both');
-  if (file !== null) return decode(await readGoalFile(file), `--goal-file ${file}`);
+  if (file !== null) return readGoalFile(file, '--goal-file');
   if (word === '-') return decode(await readAll(stdin), 'stdin');
   if (word === null)
     throw new UsageError("there is no goal: belay run 'the goal', --goal-file F, or - to read it from stdin");
-  return refuseBlank(word, 'the goal');
+  return decode(Buffer.from(word), 'the goal');
 }
 
-async function readGoalFile(path: string): Promise<Buffer> {
+/** `option`: what named the file, for messages. */
+export async function readGoalFile(path: string, option: string): Promise<string> {
+  return decode(await bytesOf(path, option), `${option} ${path}`);
+}
+
+async function bytesOf(path: string, option: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw new UsageError(
-      `--goal-file: cannot read ${path} (${error instanceof Error ? error.message : String(error)})`,
-      { cause: error },
-    );
+    throw new UsageError(`${option}: cannot read ${path} (${error instanceof Error ? error.message : String(error)})`, {
+      cause: error,
+    });
   }
 }
 

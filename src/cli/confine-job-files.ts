@@ -1,0 +1,30 @@
+import { realpath } from 'node:fs/promises';
+import { sep } from 'node:path';
+import { codeOf, UsageError } from '../errors.ts';
+
+/**
+ * A job file of the repository may come from whoever opened a pull request: what it names is sent to the model, and therefore has to be in the
+ * repository, links followed. A job file from elsewhere is the caller's own, and may name any file. Throws UsageError.
+ */
+export async function confineJobFiles(jobFile: string | null, root: string): Promise<(path: string) => Promise<void>> {
+  const top = await followed(root);
+  const own = jobFile === null ? null : await followed(jobFile);
+  if (top === null || own === null || !isBelow(own, top)) return async () => undefined;
+  return async (path) => {
+    const real = await followed(path);
+    if (real !== null && !isBelow(real, top))
+      throw new UsageError(`${path} is outside of the repository (${real}), and the job file is inside of it`);
+  };
+}
+
+const isBelow = (path: string, folder: string) => path.startsWith(`${folder}${sep}`);
+
+/** null: there is nothing. Whoever reads it next says so. */
+async function followed(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
+    throw error;
+  }
+}

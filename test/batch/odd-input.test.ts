@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Bench, CLI, commitAll, createBench } from '../scenario.ts';
+
+const SECRET = 'words-of-another-folder';
+let bench: Bench;
+const line = (job: object) => `${JSON.stringify(job)}\n`;
+
+beforeAll(() => {
+  bench = createBench({
+    'belay.yml': 'version: 1\nverify: {checks: []}\n',
+    'goals/fine.md': 'Mend it.\n',
+    'goals/blank.md': ' \n',
+    'goals/big.md': 'x'.repeat(1_048_577),
+  });
+  commitAll(bench);
+  writeFileSync(join(bench.io, 'secret.md'), SECRET);
+  mkdirSync(join(bench.io, 'folder'));
+  symlinkSync(join(bench.io, 'secret.md'), join(bench.ws, 'goals/out.md'));
+  symlinkSync('fine.md', join(bench.ws, 'goals/in.md'));
+});
+afterAll(() => bench.remove());
+
+/** Validates a job file of the repository, or of another folder; nothing runs. */
+function plan(text: string | Buffer, folder = bench.ws) {
+  const file = join(folder, 'jobs.jsonl');
+  writeFileSync(file, text);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'batch', 'plan', file, '--model', 'openai/x'], {
+    cwd: bench.ws,
+    env: bench.env,
+    encoding: 'utf8',
+  });
+  return { code: status, stdout, stderr };
+}
+
+describe('a job file', () => {
+  it.each<[string, string | Buffer, RegExp]>([
+    ['without a byte', '', /there is no job in it/],
+    ['of blank lines', '\r\n \n\n', /there is no job in it/],
+    ['that is no UTF-8', Buffer.from([0xff, 0xfe, 0x7b, 0x00]), /not UTF-8/],
+    ['of zeros', Buffer.alloc(1_000_000), /:1: the line is not JSON/],
+    ['of values that are no jobs', 'null\n[]\n"x"\n', /:1: .*\n.*:2: .*\n.*:3: /],
+    ['with an id twice', line({ id: 'a', goal: 'x' }) + line({ id: 'a', goal: 'y' }), /:2: the id "a" is that of .*:1/],
+    ...['a/b', '..', '../x', 'a\nb', 'ü', '', '-x', 'a'.repeat(101)].map((id): [string, string, RegExp] => [
+      `with the id ${JSON.stringify(id).slice(0, 20)}`,
+      line({ id, goal: 'x' }),
+      /:1: id: letters, digits, dot, dash and underscore/,
+    ]),
+    [
+      'with a goal of 10 MB',
+      line({ id: 'a', goal: 'x'.repeat(10_000_000) }),
+      /:1: goal: the goal is longer than 1048576/,
+    ],
+    ['with a goal file that is too long', line({ id: 'a', goal_file: 'goals/big.md' }), /:1: goal_file .*longer than/],
+    ['with a blank goal file', line({ id: 'a', goal_file: 'goals/blank.md' }), /:1: goal_file .*empty/],
+    ['with a folder for a goal', line({ id: 'a', goal_file: 'goals' }), /:1: goal_file: cannot read/],
+    [
+      'with a ref that is an option',
+      line({ id: 'a', goal: 'x', ref: '--upload-pack=x' }),
+      /:1: ref .* names no commit/,
+    ],
+  ])('%s is refused in words, with the line where there is one', (_, text, words) => {
+    const end = plan(text);
+    expect([end.code, end.stdout]).toEqual([2, '']);
+    expect(end.stderr).toMatch(words);
+  });
+
+  it('may have a mark of byte order and line ends of Windows', () => {
+    const text = `\ufeff${line({ id: 'a', goal: 'x' })}${line({ id: 'b', goal_file: 'goals/in.md' })}`;
+    const end = plan(text.replaceAll('\n', '\r\n'));
+    expect([end.code, end.stderr]).toEqual([0, '']);
+    expect(JSON.parse(end.stdout).include).toHaveLength(2);
+  });
+
+  it('of the repository may name files of the repository alone, links followed; one from elsewhere any file', () => {
+    const jobs = ['goals/out.md', join(bench.io, 'secret.md'), '../../../../../../etc/hostname'].map((goal_file, at) =>
+      line({ id: `g${at}`, goal_file }),
+    );
+    const context = line({ id: 'c', goal: 'x', context: ['goals/out.md'] });
+    const end = plan(jobs.join('') + context);
+    expect(end.code).toBe(2);
+    for (const at of [1, 2, 4]) expect(end.stderr).toMatch(new RegExp(`:${at}: .* is outside of the repository`));
+    expect(end.stderr).not.toContain(SECRET);
+    const foreign = plan(line({ id: 'a', goal_file: 'secret.md' }), bench.io);
+    expect([foreign.code, foreign.stderr]).toEqual([0, '']);
+  });
+});
