@@ -49,6 +49,12 @@ describe('a batch', () => {
 
     expect(outcomesOf(end)).toEqual({ one: 'verified', two: 'unverified', three: 'verified' });
     expect(end.code).toBe(10);
+    let atOnce = 0;
+    for (const { type } of end.events) {
+      if (type === 'run.started') atOnce++;
+      if (type === 'run.completed') atOnce--;
+      expect(atOnce).toBeLessThanOrEqual(2);
+    }
     expect(end.completed).toMatchObject({
       jobs: 3,
       outcomes: { verified: 2, unverified: 1 },
