@@ -14,7 +14,7 @@ import { scanWorkTree } from './scan.ts';
 import { layOut, provePatch, transplant } from './scratch-index.ts';
 import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
 import { createStillTree, type StillTree } from './still-tree.ts';
-import { createStore, type Store, tuneStore } from './store.ts';
+import { createStore, type Store, storesExactly, tuneStore } from './store.ts';
 import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { diffTrees, entryChanges, MAX_PATCH_BYTES } from './tree-diff.ts';
 import { readBlob, resolveCommit, treeEntries } from './tree-reader.ts';
@@ -35,10 +35,14 @@ export interface OpenWorkspaceOptions {
   path?: string;
   /** What `locateRepository` found for `dir`, where the caller has asked already: each asking starts git. */
   location?: Location;
+  /** Workspaces with so many files are handled as big ones. */
+  manyEntries?: number;
   /** Absolute paths that are no part of the tree whatever they hold: files that the run itself writes. */
   leaveOut?: readonly string[];
 }
 
+/** From here on it pays to remember what each folder held, and to leave the index as it is; below, all of it is written anew. */
+const MANY_ENTRIES = 10_000;
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Opens the folder under work and takes the start snapshot. Rejects with a `UsageError` for a folder that belay cannot work in. */
@@ -57,7 +61,8 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
     GIT_INDEX_FILE: store.indexFile,
   });
   const index = await prepareIndex(git, store, location.repository?.head?.tree ?? null);
-  await tuneStore(store, index.entries);
+  const { manyEntries = MANY_ENTRIES } = options;
+  if (index.entries >= manyEntries) await tuneStore(store);
   if (!resumed && settings.lineEnds === null) {
     const { attributeFiles } = index;
     await keepConversions({ git, store, root, attributeFiles, ownAttributes: settings.attributes });
@@ -72,9 +77,11 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
     root,
     zeroOid: '0'.repeat(location.repository?.objectFormat === 'sha256' ? 64 : 40),
     pinned,
+    held: { tree: null },
+    editsTrees: index.entries >= manyEntries && (await storesExactly(store)),
   };
   const [first, hollow] = await Promise.all([
-    takeSnapshot(site, null, { scanned: scan, ignored: true }),
+    takeSnapshot(site, { scanned: scan, ignored: true }),
     earlier?.emptyFolders ?? emptyFolders(git, root, scan.nested),
   ]);
   const still = createStillTree({ root, ...index });
@@ -173,11 +180,12 @@ const createWorkspace = (
         const known = last;
         const only = known === null || touched === null ? null : narrowedTo(root, touched);
         if (known !== null && (only?.length === 0 || (only === null && still.isAsSeen()))) return known;
-        // Unknown until this one ends well: the index may be half-way.
+        // Unknown until this one ends well.
         last = null;
         still.forget();
         const beganAtMs = Date.now();
-        const taken = await takeSnapshot(site, known, only === null ? { ignored: still.isSmall } : { only });
+        const narrow = only === null || known === null ? null : { only: { paths: only, from: known } };
+        const taken = await takeSnapshot(site, narrow ?? { ignored: still.isSmall });
         if (only === null) still.see({ ...taken, beganAtMs });
         last = taken.tree;
         return last;
@@ -186,10 +194,9 @@ const createWorkspace = (
     diff: (from, to) => diffTrees(git, { from, to }, opened.maxPatchBytes),
     restore: (tree) =>
       inTurn(async () => {
-        const known = last;
         last = null;
         still.forget();
-        const restored = await restoreTree({ ...site, store, start }, tree, known);
+        const restored = await restoreTree({ ...site, store, start }, tree);
         last = restored.snapshot.tree;
         return restored.files;
       }),

@@ -28,12 +28,10 @@ export interface Restored {
 }
 
 /** See `Workspace.restore`. Everything is staged before the first file is touched, so that a missing object changes nothing. */
-export const restoreTree = async (site: RestoreSite, tree: TreeId, last: TreeId | null): Promise<Restored> => {
+export const restoreTree = async (site: RestoreSite, tree: TreeId): Promise<Restored> => {
   const changed = new Set<string>();
-  let known = last;
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const snapshot = await snapshotDespiteModes(site, known);
-    known = snapshot.tree;
+    const snapshot = await snapshotDespiteModes(site);
     const planted = snapshot.nested.filter((path) => !site.start.nested.includes(path));
     const changes = await entryChanges(site.git, { from: snapshot.tree, to: tree });
     if (changes.length === 0 && planted.length === 0) {
@@ -112,9 +110,9 @@ const ownerToGive = async (root: string): Promise<Owner> => {
 };
 
 /** What the agent made unreadable is made readable again, where we may. */
-const snapshotDespiteModes = async (site: RestoreSite, last: TreeId | null): Promise<Snapshot> => {
+const snapshotDespiteModes = async (site: RestoreSite): Promise<Snapshot> => {
   try {
-    return await takeSnapshot(site, last);
+    return await takeSnapshot(site);
   } catch (error) {
     if (!(error instanceof UsageError && error.code === 'unreadable')) throw error;
     for (
@@ -127,7 +125,7 @@ const snapshotDespiteModes = async (site: RestoreSite, last: TreeId | null): Pro
     }
     const { touched, untracked } = await scanWorkTree(site.git);
     for (const path of [...touched, ...untracked]) await allow(join(site.root, path), 0o600);
-    return takeSnapshot(site, last);
+    return takeSnapshot(site);
   }
 };
 

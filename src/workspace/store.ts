@@ -1,4 +1,15 @@
-import { appendFile, copyFile, constants as fs, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  copyFile,
+  constants as fs,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import type { Location, Repository } from './locate-repository.ts';
@@ -103,16 +114,16 @@ const renderConfig = (repository: Repository | null, settings: UserSettings): st
   ].join('\n');
 };
 
-/** From here on these pay; below, each folder is simply listed again and the index written whole. */
-const MANY_ENTRIES = 10_000;
-
 /** For a big index: remembers what each folder held (by its stat data), and writes differences to the index only. */
-export const tuneStore = async (store: Store, entries: number): Promise<void> => {
-  if (entries < MANY_ENTRIES) return;
+export const tuneStore = async (store: Store): Promise<void> => {
   // git keeps the memory of folders for the way of showing untracked files that is configured.
   const settings = '[core]\n\tuntrackedCache = true\n\tsplitIndex = true\n[status]\n\tshowUntrackedFiles = all\n';
   await appendFile(join(store.gitDir, 'config'), settings);
 };
+
+/** Whether every file is stored with the bytes on disk, whatever its name and whatever the index knows of it. */
+export const storesExactly = async (store: Store): Promise<boolean> =>
+  (await readFile(join(store.gitDir, 'info/attributes'), 'utf8')) === `${EXACT_BYTES}\n`;
 
 /** A line of `alternates` that begins with a quote is C-quoted; one that begins with `#` is a comment. */
 export const quoteAlternate = (path: string): string => (/["\n#]/.test(path) ? JSON.stringify(path) : path);

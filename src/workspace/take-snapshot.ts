@@ -2,6 +2,7 @@ import { constants as fs, lstatSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
+import { editTree } from './edit-tree.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
 import { type Scan, scanWorkTree } from './scan.ts';
 import { ancestors } from './text-path.ts';
@@ -14,6 +15,10 @@ export interface SnapshotSite {
   zeroOid: string;
   /** Untracked paths that were ignored when the run began stay out, whatever becomes of the ignore rules. */
   pinned: ReadonlySet<string>;
+  /** The tree that our index holds; null when not known, or when the index may be half-way. */
+  held: { tree: string | null };
+  /** Whether a tree with other contents of a few files is made without the index, which is behind then. */
+  editsTrees: boolean;
 }
 
 export interface Snapshot {
@@ -21,8 +26,6 @@ export interface Snapshot {
   nested: readonly string[];
   /** Where asked for; see `Scan`. */
   ignored: readonly string[];
-  /** Whether the index was written anew. */
-  changed: boolean;
 }
 
 const ATTEMPTS = 3;
@@ -30,35 +33,46 @@ const ATTEMPTS = 3;
 export interface SnapshotOptions {
   /** A scan made just now. */
   scanned?: Scan;
-  /** The only paths that may differ from `last`; at least one. */
-  only?: readonly string[];
+  /** The only paths that may differ from this tree; at least one path. */
+  only?: { paths: readonly string[]; from: string };
   /** Tells of ignored paths too. */
   ignored?: boolean;
 }
 
-/** `last`: the tree that our index holds; null when not known. A file that changes while it is read is looked at again. */
-export const takeSnapshot = async (
-  site: SnapshotSite,
-  last: string | null,
-  { scanned, only, ignored = false }: SnapshotOptions = {},
-): Promise<Snapshot> => {
+/** A file that changes while it is read is looked at again. */
+export const takeSnapshot = async (site: SnapshotSite, options: SnapshotOptions = {}): Promise<Snapshot> => {
+  const { held } = site;
+  const { only, ignored = false } = options;
+  const edited = only === undefined ? null : await edit(site, only);
+  if (edited !== null) return { tree: edited, nested: [], ignored: [] };
+  // Behind an index that is behind, a scan of some paths does not tell all that differs from it.
+  const narrow = only !== undefined && only.from === held.tree ? { only: only.paths } : { ignored };
   for (let attempt = 1; ; attempt += 1) {
     const scan =
-      attempt === 1 && scanned !== undefined
-        ? scanned
-        : await scanWorkTree(site.git, only === undefined ? { ignored } : { only });
+      attempt === 1 && options.scanned !== undefined ? options.scanned : await scanWorkTree(site.git, narrow);
     if (scan.complaints !== '') await refuseUnreadable(site);
     const fresh = scan.untracked.filter((path) => !isPinned(site.pinned, path));
+    const seen = { nested: scan.nested, ignored: scan.ignored };
     const differs = scan.touched.length + fresh.length > 0;
-    if (!differs && last !== null) return { tree: last, nested: scan.nested, ignored: scan.ignored, changed: false };
+    if (held.tree !== null) {
+      if (!differs) return { tree: held.tree, ...seen };
+      const tree = fresh.length > 0 ? null : await edit(site, { paths: scan.touched, from: held.tree });
+      if (tree !== null) return { tree, ...seen };
+    }
+    held.tree = null;
     const failure = await updateIndex(site, scan.touched, fresh);
     if (failure === null) {
-      const tree = (await site.git.run(['write-tree', '--missing-ok'])).toString('latin1').trim();
-      return { tree, nested: scan.nested, ignored: scan.ignored, changed: differs };
+      held.tree = (await site.git.run(['write-tree', '--missing-ok'])).toString('latin1').trim();
+      return { tree: held.tree, ...seen };
     }
     if (attempt === ATTEMPTS) throw await diagnose(site.root, [...scan.touched, ...fresh], failure);
   }
 };
+
+const edit = async (
+  { git, root, editsTrees }: SnapshotSite,
+  change: { paths: readonly string[]; from: string },
+): Promise<string | null> => (editsTrees ? editTree(git, { root, ...change }) : null);
 
 /** Whether a path or a folder above it is in the set. */
 export const isPinned = (pinned: ReadonlySet<string>, path: string): boolean =>

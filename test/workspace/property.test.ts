@@ -64,16 +64,44 @@ it('any edits: the patch on the base gives the tree, and restoring gives every b
 it('any edits: looking only at the paths written gives the tree that looking at everything gives', async () => {
   const dir = await createRepository({ a: 'a\n', 'dir/a': 'x\n', 'dir/sub/a': 'deep', '.gitignore': 'ignored\n' });
   const [narrow, whole] = [(await open(dir)).workspace, (await open(dir)).workspace];
+  // As a big one, whose index is left behind.
+  const big = (await open(dir, { manyEntries: 0 })).workspace;
   await fc.assert(
     fc.asyncProperty(edits, async (list) => {
       const taken = await apply(dir, [...list, ['ignored', 'x']]);
       const tree = await narrow.snapshot([...taken, ...list.map(([path]) => path), 'ignored']);
       expect(tree).toBe(await whole.snapshot());
       expect(tree).toBe(await narrow.snapshot());
+      if (list.length % 2 === 0)
+        expect(tree).toBe(await big.snapshot([...taken, ...list.map(([path]) => path), 'ignored']));
+      expect(tree).toBe(await big.snapshot());
     }),
     { numRuns: 40 },
   );
 }, 180_000);
+
+it('any contents of tracked files: a big workspace has the trees of a small one, whatever it looks at', async () => {
+  const names = ['a', 'dir/a', 'dir/b', 'dir/sub/a', 'ü/"x', 'b.txt', 'b'];
+  const dir = await createRepository(Object.fromEntries(names.map((name) => [name, 'x\n'])));
+  const small = (await open(dir)).workspace;
+  const big = (await open(dir, { manyEntries: 0 })).workspace;
+  const contents = fc.constantFrom<Entry | 'remove'>('x\n', 'y\n', '', { run: 'x\n' }, { link: 'a' }, 'remove');
+  const change = fc.tuple(fc.constantFrom(...names), contents);
+  const steps = fc.array(fc.tuple(fc.array(change, { minLength: 1, maxLength: 3 }), fc.boolean()), { maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(steps, async (list) => {
+      for (const [changes, isTold] of list) {
+        await apply(dir, changes);
+        const tree = await small.snapshot();
+        expect(await big.snapshot(isTold ? changes.map(([path]) => path) : null)).toBe(tree);
+      }
+      const { base } = big;
+      await big.restore(base.tree);
+      expect([await big.snapshot(), await small.snapshot()]).toEqual([base.tree, base.tree]);
+    }),
+    { numRuns: 25 },
+  );
+}, 120_000);
 
 it('sees what other files become when the rules are edited, and nothing that it was not told of', async () => {
   const dir = await createRepository({ a: 'a\n', '.gitignore': '' });
