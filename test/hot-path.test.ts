@@ -29,12 +29,8 @@ function readWith(entry: string): { files: string[]; kilobytes: number } {
 
 describe('what a run reads before its first request', () => {
   it('is nothing for --version but the entry itself', () => {
-    expect([...readFileSync(CLI, 'utf8').matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name).sort()).toEqual([
-      'node:fs',
-      'node:module',
-      'node:path',
-      'node:vm',
-    ]);
+    const names = [...readFileSync(CLI, 'utf8').matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name]) => name);
+    expect([...new Set(names)].sort()).toEqual(['node:fs', 'node:module', 'node:path', 'node:vm']);
   });
 
   it.each([

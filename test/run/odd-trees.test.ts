@@ -136,7 +136,9 @@ describe('a tree', () => {
       bench.env['GIT_CONFIG_VALUE_0'] = '*';
       const wrong = await run(shell('echo worse > state') + finish);
       expect(wrong).toMatchObject({ code: 10, outcome: 'unverified' });
-      expect(readdirSync(bench.ws).sort()).toEqual(['.git', '.gitignore', 'belay.yml', 'kept', 'state', 'test.sh']);
+      // An empty folder with such a name cannot be told from the user's own, and is left.
+      const names = readdirSync(bench.ws, 'latin1').filter((name) => !name.startsWith('ro-'));
+      expect(names.sort()).toEqual(['.git', '.gitignore', 'belay.yml', 'kept', 'state', 'test.sh']);
       expect(await run(shell('echo good > state') + finish)).toMatchObject({ code: 0, outcome: 'verified' });
     },
   );
