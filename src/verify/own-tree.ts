@@ -1,6 +1,5 @@
 import { lchown, readdir, stat } from 'node:fs/promises';
-
-const SEPARATOR = Buffer.from('/');
+import { joinBytes } from '../workspace/index.ts';
 
 /**
  * Gives a folder that root laid out to the owner of another one: commands run as that owner and have to be able to write here as
@@ -16,7 +15,7 @@ export async function ownLike(dir: string, model: string): Promise<void> {
 async function own(dir: Buffer, uid: number, gid: number): Promise<void> {
   await lchown(dir, uid, gid);
   for (const entry of await readdir(dir, { withFileTypes: true, encoding: 'buffer' })) {
-    const at = Buffer.concat([dir, SEPARATOR, entry.name]);
+    const at = joinBytes(dir, entry.name);
     if (entry.isDirectory()) await own(at, uid, gid);
     else await lchown(at, uid, gid);
   }

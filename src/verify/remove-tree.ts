@@ -1,7 +1,6 @@
 import { chmod, readdir, rm } from 'node:fs/promises';
 import { hasCode } from '../errors.ts';
-
-const SEPARATOR = Buffer.from('/');
+import { joinBytes } from '../workspace/index.ts';
 
 /** Removes a folder with all in it, also where a check left folders that may not be written (Go's module cache does). */
 export async function removeTree(dir: string): Promise<void> {
@@ -18,6 +17,6 @@ export async function removeTree(dir: string): Promise<void> {
 async function openFolders(dir: Buffer): Promise<void> {
   await chmod(dir, 0o700);
   for (const entry of await readdir(dir, { withFileTypes: true, encoding: 'buffer' })) {
-    if (entry.isDirectory()) await openFolders(Buffer.concat([dir, SEPARATOR, entry.name]));
+    if (entry.isDirectory()) await openFolders(joinBytes(dir, entry.name));
   }
 }

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { renderSeconds } from '../events/index.ts';
 import type { VerifyPolicy } from '../policy/index.ts';
 import type { Baseline } from './baseline.ts';
 
@@ -16,7 +17,7 @@ export function reserveFor(baseline: Baseline, verify: VerifyPolicy, timeLeftMs:
   const onceMs = finalChecksMs(baseline, verify);
   if (onceMs * 2 > timeLeftMs)
     throw new UsageError(
-      `limits.wall_time is too short: the final checks take ${seconds(onceMs)} and may run twice at the end, but only ${seconds(Math.max(0, timeLeftMs))} are left after the baseline; give more time or make checks faster`,
+      `limits.wall_time is too short: the final checks take ${renderSeconds(onceMs)} and may run twice at the end, but only ${renderSeconds(Math.max(0, timeLeftMs))} are left after the baseline; give more time or make checks faster`,
       { code: 'wall_time_too_short' },
     );
   const passes = verify.cleanRoom.pristineTests ? 2 : 1;
@@ -31,8 +32,4 @@ export function finalChecksMs(baseline: Baseline, verify: VerifyPolicy): number 
 
 function isDue({ when }: VerifyPolicy['checks'][number]): boolean {
   return when !== 'attempt';
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import type { Git } from './git.ts';
-import { ancestors } from './text-path.ts';
+import { statBelow } from './stat-below.ts';
+import { ancestors, deepestFirst } from './text-path.ts';
 
 export interface TreeEdit {
   root: string;
@@ -46,23 +45,19 @@ const ANY_EXECUTE = 0o100;
 /** Mode by path; null where one is no plain file, or all together are too large. */
 const plainFiles = (root: string, paths: readonly string[]): Map<string, string> | null => {
   const modes = new Map<string, string>();
-  const folders = new Set<string>();
+  const folders = new Map<string, boolean>();
   let bytes = 0;
   try {
     for (const path of paths) {
       // `hash-object` takes a line for a path, and a quote at its beginning for a quoted one.
       if (path.includes('\n') || path.startsWith('"')) return null;
-      for (const folder of ancestors(path)) {
-        if (!folders.has(folder) && !lstatSync(join(root, folder)).isDirectory()) return null;
-        folders.add(folder);
-      }
-      const stats = lstatSync(join(root, path));
-      bytes += stats.size;
-      if (!stats.isFile() || bytes > MOST_BYTES) return null;
+      const stats = statBelow(root, path, folders);
+      bytes += stats?.size ?? 0;
+      if (!stats?.isFile() || bytes > MOST_BYTES) return null;
       modes.set(path, (stats.mode & ANY_EXECUTE) === 0 ? '100644' : '100755');
     }
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return null;
+    if (hasCode(error, 'EACCES')) return null;
     throw error;
   }
   return modes;
@@ -150,6 +145,3 @@ const treeId = (entries: readonly Entry[]): string => {
     .update(raw)
     .digest('hex');
 };
-
-const deepestFirst = (a: string, b: string): number => depthOf(b) - depthOf(a);
-const depthOf = (folder: string): number => (folder === '' ? 0 : folder.split('/').length);

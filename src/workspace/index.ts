@@ -1,4 +1,5 @@
 /** workspace/: snapshots, diff, scope, restore, clean room: git with its object store outside the workspace. */
+export { joinBytes } from './byte-path.ts';
 export { type CarryCapture, captureCarry, copyFolder, layCarry } from './carry.ts';
 export { type DependencyQuestion, dependencyChanges } from './dependencies/dependency-changes.ts';
 export { isManifestOrLock } from './dependencies/dependency-files.ts';

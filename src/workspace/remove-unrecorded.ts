@@ -1,6 +1,7 @@
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
+import { joinBytes } from './byte-path.ts';
 import { moveAside } from './move-aside.ts';
 import { inWritable, removeEntry } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
@@ -15,12 +16,12 @@ import { removeIfEmpty } from './user-folders.ts';
  */
 export const removeNewSpecials = async ({ root, pinned }: SnapshotSite, sinceMs: number): Promise<number> => {
   let removed = 0;
-  const pending = [Buffer.alloc(0)];
+  const pending: Buffer[] = [Buffer.alloc(0)];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const at = placeOf(root, folder);
     for (const entry of await entriesOf(at)) {
       // Bytes, not text: git lists no pipe, so that its name was never refused.
-      const path = folder.length === 0 ? entry.name : Buffer.concat([folder, SEPARATOR, entry.name]);
+      const path = folder.length === 0 ? entry.name : joinBytes(folder, entry.name);
       if (entry.name.equals(OWN_FOLDER) || pinned.has(path.toString('utf8'))) continue;
       if (entry.isDirectory()) pending.push(path);
       if (entry.isDirectory() || entry.isFile() || entry.isSymbolicLink()) continue;
@@ -33,9 +34,8 @@ export const removeNewSpecials = async ({ root, pinned }: SnapshotSite, sinceMs:
   return removed;
 };
 
-const SEPARATOR = Buffer.from('/');
 const OWN_FOLDER = Buffer.from('.git');
-const placeOf = (root: string, path: Buffer): Buffer => Buffer.concat([Buffer.from(root), SEPARATOR, path]);
+const placeOf = (root: string, path: Buffer): Buffer => joinBytes(Buffer.from(root), path);
 
 const entriesOf = async (folder: Buffer) => {
   try {

@@ -8,7 +8,7 @@ import { stageEntries } from './scratch-index.ts';
 import type { StartFacts } from './start-facts.ts';
 import type { Store } from './store.ts';
 import { type Snapshot, type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
-import { ancestors } from './text-path.ts';
+import { ancestors, deepestFirst } from './text-path.ts';
 import { entryChanges, type TreeEntryChange } from './tree-diff.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
 import { emptyFolders, removeIfEmpty } from './user-folders.ts';
@@ -99,8 +99,6 @@ const isTaken = async (root: string, folder: string): Promise<boolean> => {
   }
   return false;
 };
-
-const deepestFirst = (a: string, b: string): number => b.split('/').length - a.split('/').length;
 
 /** A harness that is root gives files to whom the workspace belongs. */
 const ownerToGive = async (root: string): Promise<Owner> => {

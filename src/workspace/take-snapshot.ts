@@ -1,10 +1,11 @@
-import { constants as fs, lstatSync, type Stats } from 'node:fs';
+import { constants as fs, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { editTree } from './edit-tree.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
 import { type Scan, scanWorkTree } from './scan.ts';
+import { statBelow } from './stat-below.ts';
 import { ancestors } from './text-path.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
 
@@ -92,8 +93,8 @@ const updateIndex = async (
 ): Promise<UsageError | null> => {
   const kept: string[] = [];
   const gone: string[] = [];
-  const folders = new Map<string, boolean>([['', true]]);
-  for (const path of touched) (isRecordable(root, path, folders) ? kept : gone).push(path);
+  const folders = new Map<string, boolean>();
+  for (const path of touched) (isRecordable(statBelow(root, path, folders)) ? kept : gone).push(path);
   if (gone.length > 0) {
     const lines = gone.map((path) => `0 ${zeroOid}\t${path}\0`).join('');
     await git.run(['update-index', '-z', '--index-info'], { stdin: lines });
@@ -106,26 +107,8 @@ const updateIndex = async (
   return result.code === 0 ? null : gitFailure(['update-index'], result);
 };
 
-/** A path behind a link is not in the tree: git lists it as gone, and the link as new. `folders`: what is known of those above. */
-const isRecordable = (root: string, path: string, folders: Map<string, boolean>): boolean => {
-  for (const above of ancestors(path)) {
-    const isFolder = folders.get(above) ?? statOf(join(root, above))?.isDirectory() ?? false;
-    folders.set(above, isFolder);
-    if (!isFolder) return false;
-  }
-  const stats = statOf(join(root, path));
-  return stats !== null && (stats.isFile() || stats.isSymbolicLink());
-};
-
-// Not awaited one by one: a promise for each of 50,000 paths costs ten times the call.
-const statOf = (path: string): Stats | null => {
-  try {
-    return lstatSync(path);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null;
-    throw error;
-  }
-};
+/** A path behind a link is not in the tree: git lists it as gone, and the link as new. */
+const isRecordable = (stats: Stats | null): boolean => stats !== null && (stats.isFile() || stats.isSymbolicLink());
 
 /**
  * git goes on past a folder that it may not read, as if it were empty: a snapshot without it would be a lie. Its other warnings (an

@@ -19,3 +19,7 @@ export const ancestors = (path: string): string[] => {
   for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) found.push(path.slice(0, at));
   return found;
 };
+
+/** For sorting folders: what lies in one comes before it. */
+export const deepestFirst = (a: string, b: string): number => depthOf(b) - depthOf(a);
+const depthOf = (folder: string): number => (folder === '' ? 0 : folder.split('/').length);
