@@ -1,5 +1,5 @@
 // What one room takes from another comes through its index.ts. In the bundle a name comes from the file that has it, so that a start does not
-// evaluate what stands beside it (schemas of what only `audit` and `batch` read, 30 ms).
+// evaluate what stands beside it (schemas of what only `audit` and `batch` read; see docs/performance.md).
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

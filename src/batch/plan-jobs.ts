@@ -8,12 +8,10 @@ import type { TreeSource } from '../workspace/index.ts';
 import { type JobLine, refuseFaults } from './load-jobs.ts';
 import { digestJob, type PlannedJob, type SharedInputs, sha256 } from './planned-job.ts';
 
-/** As of `belay run`: a goal is words, not data. */
-const MOST_GOAL_BYTES = 1_048_576;
-
 /** How a job's inputs are read: the same ways that `belay run` has. Each throws UsageError. */
 export interface JobPorts {
-  readGoal(file: string): Promise<string>;
+  /** The text where it is given, else what the file holds. */
+  readGoal(text: string | undefined, file: string): Promise<string>;
   /** `base`: the commit that stands for HEAD; null: HEAD. */
   loadPolicy(about: {
     policy: string | null;
@@ -54,10 +52,7 @@ export async function planJobs(lines: readonly JobLine[], options: PlanOptions):
 
 async function planJob({ job, where }: JobLine, options: PlanOptions & { cassettes: Cassettes }): Promise<PlannedJob> {
   const { source, ports, folder, shared, needsPrice } = options;
-  const goal = job.goal ?? (await ports.readGoal(resolve(folder, job.goal_file ?? '')));
-  if (goal.trim() === '') throw new UsageError('goal: the goal is empty');
-  if (Buffer.byteLength(goal) > MOST_GOAL_BYTES)
-    throw new UsageError(`goal: the goal is longer than ${MOST_GOAL_BYTES} bytes`);
+  const goal = await ports.readGoal(job.goal, resolve(folder, job.goal_file ?? ''));
   const base = await source.resolve(job.ref ?? null, 'ref');
   const loaded = await ports.loadPolicy({
     policy: job.policy === undefined ? null : resolve(folder, job.policy),

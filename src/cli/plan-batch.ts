@@ -15,7 +15,7 @@ import { confineJobFiles } from './confine-job-files.ts';
 import { loadOutputSchema } from './load-output-schema.ts';
 import { loadPolicyAloud } from './load-policy-for.ts';
 import { loadReferences } from './load-references.ts';
-import { readGoal, readGoalFile } from './read-goal.ts';
+import { readGoal, readGoalFile, refuseUnfit } from './read-goal.ts';
 import { type GivenOptions, listOf, textOf } from './read-options.ts';
 import { wholeOf } from './whole-of.ts';
 
@@ -95,7 +95,8 @@ interface PortSources {
 
 function createPorts({ options, workspace, cwd, io, confine }: PortSources): JobPorts {
   return {
-    async readGoal(file) {
+    async readGoal(text, file) {
+      if (text !== undefined) return refuseUnfit(text, 'goal');
       await confine(file);
       return readGoalFile(file, 'goal_file');
     },

@@ -50,13 +50,23 @@ async function readAll(stdin: Readable): Promise<Buffer> {
 }
 
 function decode(bytes: Buffer, source: string): string {
-  if (bytes.length > MOST_BYTES) throw new UsageError(`${source}: the goal is longer than ${MOST_BYTES} bytes`);
+  refuseHuge(bytes.length, source);
   try {
     return refuseBlank(new TextDecoder('utf-8', { fatal: true }).decode(bytes), source);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${source}: the goal is not valid UTF-8`, { cause: error });
   }
+}
+
+/** The text, where it may be a goal. */
+export function refuseUnfit(text: string, source: string): string {
+  refuseHuge(Buffer.byteLength(text), source);
+  return refuseBlank(text, source);
+}
+
+function refuseHuge(bytes: number, source: string): void {
+  if (bytes > MOST_BYTES) throw new UsageError(`${source}: the goal is longer than ${MOST_BYTES} bytes`);
 }
 
 function refuseBlank(text: string, source: string): string {

@@ -24,7 +24,14 @@ export { type EventLine, parseEventLine, readEvents } from './read-events.ts';
 export { type JsonLine, type LineFault, readJsonLines } from './read-json-lines.ts';
 export { createRedactor, type Redactor, type RedactStream, type Secret } from './redactor.ts';
 export { renderEvent } from './render-event.ts';
-export { nameOfLimit, renderAmount, renderCost, renderDuration, renderTokens } from './render-quantity.ts';
+export {
+  nameOfLimit,
+  renderAmount,
+  renderCost,
+  renderDuration,
+  renderSeconds,
+  renderTokens,
+} from './render-quantity.ts';
 export {
   ChangedFile,
   Changes,

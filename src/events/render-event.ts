@@ -1,7 +1,7 @@
 import { type Colors, NO_COLORS } from './colors.ts';
 import type { Event } from './event.ts';
 import { renderItem } from './render-item.ts';
-import { nameOfLimit, renderAmount, renderTokens } from './render-quantity.ts';
+import { nameOfLimit, renderAmount, renderSeconds, renderTokens } from './render-quantity.ts';
 import { renderVerdict } from './render-verdict.ts';
 import { oneLine } from './visible-text.ts';
 
@@ -30,7 +30,7 @@ export function renderEvent(event: Event, colors: Colors = NO_COLORS): string | 
     case 'verification.completed':
       return event.passed ? colors.green('✓ all required checks pass') : colors.red('✗ the checks do not pass');
     case 'model.retried':
-      return warn(`model: ${oneLine(event.reason)}; next try in ${(event.delay_ms / 1000).toFixed(1)} s`);
+      return warn(`model: ${oneLine(event.reason)}; next try in ${renderSeconds(event.delay_ms)}`);
     case 'context.compacted':
       return dim(`· context: ${renderTokens(event.before_tokens)} → ${renderTokens(event.after_tokens)} tokens`);
     case 'limit.warned':

@@ -1,9 +1,14 @@
 import type { LimitName } from './result.ts';
 
+/** `0.4 s`, `90.0 s`. */
+export function renderSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
 /** `0.4 s`, `12.3 s`, `1 m 05 s`, `2 h 03 m`. */
 export function renderDuration(ms: number): string {
   const seconds = ms / 1000;
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 59.95) return renderSeconds(ms);
   const minutes = Math.floor(Math.round(seconds) / 60);
   if (minutes < 60) return `${minutes} m ${two(Math.round(seconds) % 60)} s`;
   return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} m`;

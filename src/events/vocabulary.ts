@@ -1,7 +1,7 @@
 /**
  * Words of the format. A whole string that is one of them is never redacted: a secret that happens to be `completed` must not
  * break every status, and the word gives nothing away. Written out, because a run needs the words and not the schemas that have them
- * (20 ms of its start); test/events/schemas.test.ts holds the two together.
+ * (see docs/performance.md); test/events/schemas.test.ts holds the two together.
  */
 export const VOCABULARY: ReadonlySet<string> = new Set(
   `run.started thread.started turn.started turn.completed turn.failed item.started item.updated item.completed

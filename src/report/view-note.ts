@@ -1,4 +1,4 @@
-import { type Event, nameOfLimit, renderAmount } from '../events/index.ts';
+import { type Event, nameOfLimit, renderAmount, renderSeconds } from '../events/index.ts';
 import { keepEnds } from './keep-ends.ts';
 import type { NoteView } from './report-view.ts';
 
@@ -15,7 +15,7 @@ function wordsOf(event: Event): string | null {
   switch (event.type) {
     case 'model.retried': {
       const status = event.http_status === undefined ? '' : ` (HTTP ${event.http_status})`;
-      return `The model did not answer${status}: ${event.reason}. Next try in ${(event.delay_ms / 1000).toFixed(1)} s.`;
+      return `The model did not answer${status}: ${event.reason}. Next try in ${renderSeconds(event.delay_ms)}.`;
     }
     case 'context.compacted':
       return `Older messages were ${event.kind === 'elide' ? 'shortened' : 'summarised'}: ${event.before_tokens} → ${event.after_tokens} tokens.`;

@@ -1,5 +1,5 @@
 import { hasCode, RunBlockedError, type SinkError, UsageError } from '../errors.ts';
-import type { CheckResult, Interruption, Outcome, Result } from '../events/index.ts';
+import { type CheckResult, type Interruption, type Outcome, type Result, renderSeconds } from '../events/index.ts';
 
 /** How the work ended, before the workspace is settled and the result is folded. */
 export interface Conclusion {
@@ -87,9 +87,7 @@ interface LimitHit {
 
 export function limitReason(end: LimitHit): string {
   const used =
-    end.limit === 'wall_time'
-      ? `${(end.used / 1000).toFixed(1)} s of ${(end.max / 1000).toFixed(1)} s`
-      : `${end.used} of ${end.max}`;
+    end.limit === 'wall_time' ? `${renderSeconds(end.used)} of ${renderSeconds(end.max)}` : `${end.used} of ${end.max}`;
   return `the limit ${end.limit} is reached: ${used} used`;
 }
 

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { renderSeconds } from '../events/index.ts';
 import type { ThreadPast } from '../thread/index.ts';
 import { type Baseline, finalChecksMs, reserveFor } from '../verify/index.ts';
 import { type Conclusion, conclude } from './conclusion.ts';
@@ -23,11 +24,7 @@ export function timeForFinalRound(
       return conclude('limit_reached', `of the batch's wall time too little is left: ${error.message}`, { endedBy });
     const onceMs = finalChecksMs(baseline, verify);
     if (past === null || onceMs * 2 > limits.wallTimeMs - (context.elapsedMs() - past.elapsedMs)) throw error;
-    const reason = `the limit wall_time is as good as reached: ${seconds(context.elapsedMs())} of ${seconds(limits.wallTimeMs)} used, ${seconds(past.elapsedMs)} of them by earlier runs of the thread, and the final checks (${seconds(onceMs)}) may run twice: resume with a higher --wall-time, up to the policy's limit, or raise it in the policy`;
+    const reason = `the limit wall_time is as good as reached: ${renderSeconds(context.elapsedMs())} of ${renderSeconds(limits.wallTimeMs)} used, ${renderSeconds(past.elapsedMs)} of them by earlier runs of the thread, and the final checks (${renderSeconds(onceMs)}) may run twice: resume with a higher --wall-time, up to the policy's limit, or raise it in the policy`;
     return conclude('limit_reached', reason, { endedBy });
   }
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { constants, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf, hasCode } from '../errors.ts';
+import { hasCode } from '../errors.ts';
+import { mayAccess } from './may-access.ts';
 
 /** Control groups that a command can be put in; only root has them as a rule. */
 export interface CgroupHome {
@@ -58,15 +59,7 @@ function handsOn(folder: string): boolean {
   return controllers.includes('memory') && controllers.includes('pids');
 }
 
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch (error) {
-    if (codeOf(error) !== null) return false;
-    throw error;
-  }
-}
+const isWritable = (path: string) => mayAccess(path, constants.W_OK);
 
 export function createCgroup(home: CgroupHome, bounds: { memoryBytes: number; processes: number }): Cgroup {
   const name = `belay-${randomUUID()}`;

@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Bench, commitAll, createBench, runCli } from '../scenario.ts';
+import { type Bench, commitAll, createBench, runCli, writeCassette } from '../scenario.ts';
 
 const POLICY = `version: 1
 limits: {attempts: 2}
@@ -92,8 +92,7 @@ describe('instructions', () => {
       writeFileSync(join(fresh.root, 'outside.md'), 'from elsewhere');
       symlinkSync('docs/agents.md', join(fresh.ws, 'AGENTS.md'));
       symlinkSync('../../outside.md', join(fresh.ws, 'sub/AGENTS.md'));
-      const cassette = join(fresh.io, 'model.jsonl');
-      writeFileSync(cassette, `${JSON.stringify({ text: 'done' })}\n`);
+      const cassette = writeCassette(fresh, [{ text: 'done' }]);
       const end = await runCli(
         ['run', 'go', '--workspace', 'sub', '--policy', 'belay.yml', '--replay', cassette],
         fresh,
@@ -112,8 +111,7 @@ describe('instructions', () => {
       symlinkSync('../../outside.md', join(linked.ws, 'sub/AGENTS.md'));
       commitAll(linked);
       linked.write('docs/agents.md', 'uncommitted');
-      const cassette = join(linked.io, 'model.jsonl');
-      writeFileSync(cassette, `${JSON.stringify({ text: 'done' })}\n`);
+      const cassette = writeCassette(linked, [{ text: 'done' }]);
       const end = await runCli(['run', 'go', '--workspace', 'sub', '--replay', cassette], linked);
       expect(end.events[0]).toMatchObject({ instructions: [{ path: 'AGENTS.md', bytes: 12, used_bytes: 12 }] });
       const shown = await runCli(['thread', 'show', end.result?.thread_id ?? '', '--request', '1', '--json'], linked);
