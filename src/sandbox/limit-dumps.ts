@@ -9,11 +9,16 @@ import { findSystemProgram } from './find-system-program.ts';
  */
 const NO_CORES = 1;
 
-/** Perl that bounds its own core dumps and those of whoever started it. Where it may not, `coresOf` tells. */
-export const LIMIT_CORES = `for my $who (0, getppid) { my $none = pack("QQ", ${NO_CORES}, ${NO_CORES}); syscall(${process.arch === 'arm64' ? 261 : 302}, $who, 4, $none, 0) }`;
+const PRLIMIT = process.arch === 'arm64' ? 261 : 302;
+
+/**
+ * Perl that bounds its own core dumps and those of the belay that started it. Where it may not, `coresOf` tells. Once that belay is gone,
+ * the parent is somebody else's process (that of the whole container, at worst), and left alone.
+ */
+export const LIMIT_CORES = `for my $who (0, grep { $_ == ${process.pid} } getppid) { my $none = pack("QQ", ${NO_CORES}, ${NO_CORES}); syscall(${PRLIMIT}, $who, 4, $none, 0) }`;
 
 const BY_PERL = `${LIMIT_CORES}; exec { $ARGV[0] } @ARGV or exit 111`;
-const BY_PRLIMIT = `for BELAY_PID in $$ $PPID; do prlimit --pid $BELAY_PID --core=${NO_CORES}:${NO_CORES}; done 2> /dev/null; exec "$@"`;
+const BY_PRLIMIT = `for BELAY_PID in $$ $PPID; do [ $BELAY_PID = $$ ] || [ $BELAY_PID = ${process.pid} ] && prlimit --pid $BELAY_PID --core=${NO_CORES}:${NO_CORES}; done 2> /dev/null; exec "$@"`;
 const BY_SHELL = 'ulimit -c 0; exec "$@"';
 
 /** Program and arguments to put before a command, so that neither it nor whoever starts it writes a core dump: with no other process than its own. */
