@@ -26,11 +26,13 @@ export interface BatchStreamOptions {
   onSinkFailed(sink: BatchSink, error: unknown): void;
 }
 
-/** One writer of whole lines: what the runs say, as they said it, and the batch's own events between. */
+/** One writer of whole lines: what the runs say, as they said it, and the batch's own events between. Nothing follows `batch.completed`. */
 export interface BatchStream {
   readonly batchId: string;
   passOn(line: string): Promise<void>;
   emit(body: BatchEventBody): Promise<void>;
+  /** Whether an event of the batch itself is out. */
+  isStarted(): boolean;
   close(): Promise<void>;
 }
 
@@ -46,10 +48,16 @@ export function createBatchStream(options: BatchStreamOptions): BatchStream {
   };
   let seq = 0;
   let prev = FIRST_PREV;
+  let isOver = false;
   return {
     batchId,
-    passOn: (line) => toAll((sink) => sink.writeRun(line)),
-    emit(body) {
+    isStarted: () => seq > 0,
+    passOn: async (line) => {
+      if (!isOver) await toAll((sink) => sink.writeRun(line));
+    },
+    async emit(body) {
+      if (isOver) return;
+      isOver = body.type === 'batch.completed';
       const envelope = { v: 1, seq, time: new Date(clock.now()).toISOString(), run_id: batchId, prev };
       const { type, ...fields } = body;
       // Rest and spread lose the link between `type` and its fields, which `body` had.
@@ -58,7 +66,7 @@ export function createBatchStream(options: BatchStreamOptions): BatchStream {
       const fitted = Buffer.byteLength(whole.json) < MAX_LINE_BYTES ? whole : cutToFit(event, MAX_LINE_BYTES - 1);
       seq++;
       prev = createHash('sha256').update(fitted.json).digest('hex');
-      return toAll((sink) => sink.writeBatch(fitted.json, fitted.value));
+      await toAll((sink) => sink.writeBatch(fitted.json, fitted.value));
     },
     close: () => toAll((sink) => sink.close()),
   };

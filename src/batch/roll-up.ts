@@ -44,7 +44,9 @@ export function rollUp(about: RollUp): Extract<BatchEventBody, { type: 'batch.co
 }
 
 /** Jobs that are not there, and patches that do not go together, are at least as bad as a job that is not verified. */
-function exitOf(results: readonly Result[], { missing, combination }: RollUp): number {
+function exitOf(results: readonly Result[], { missing, combination, stopped }: RollUp): number {
+  if (stopped?.kind === 'usage_error' || stopped?.kind === 'internal_error')
+    return exitCodeOf(stopped.kind, { checksDeclaredEmpty: false });
   const worst = worstExit(results);
   const isWhole =
     (missing === null || (missing.jobs === 0 && missing.shards.length === 0)) &&

@@ -8,6 +8,7 @@ import { combineJobs } from './combine-jobs.ts';
 import { openJobTrees } from './job-trees.ts';
 import { digestBatch, type PlannedJob } from './planned-job.ts';
 import { openRecords } from './record-store.ts';
+import { endByError, stopOf } from './refuse-batch.ts';
 import { rollUp } from './roll-up.ts';
 import { runAll } from './run-all.ts';
 import type { JobRunOptions } from './run-job.ts';
@@ -44,9 +45,9 @@ export interface BatchSinks {
 }
 
 export interface BatchHandle {
-  /** The exit code, when `batch.completed` is out. Rejects with a UsageError only before anything ran. */
+  /** The exit code, when `batch.completed` is out. Never rejects: an error is told there, and among the problems. */
   readonly ended: Promise<number>;
-  /** Outputs that could not be written, one sentence each, for stderr. */
+  /** Outputs that could not be written, and what ended the batch as a whole: one sentence each, for stderr. */
   problems(): readonly string[];
   /** Every job that runs ends with its own result; what has not started does not start. */
   interrupt(why: Interruption): void;
@@ -87,7 +88,12 @@ export function startBatch(options: BatchOptions, sinks: BatchSinks): BatchHandl
       return () => running.delete(job);
     },
   };
-  return { ended: runBatch(options, stream, control), problems: () => problems, interrupt };
+  const ended = runBatch(options, stream, control).catch((error: unknown) => {
+    problems.push(stopOf(error).reason);
+    interrupt('SIGTERM');
+    return endByError(stream, error, options.version);
+  });
+  return { ended, problems: () => problems, interrupt };
 }
 
 interface Control {

@@ -10,12 +10,11 @@ import {
   type StreamWriter,
 } from '../events/index.ts';
 import type { Io } from './command.ts';
+import { formatOf } from './open-streams.ts';
 import { type GivenOptions, textOf } from './read-options.ts';
-import type { ReportFolder } from './report-folder.ts';
 
 /** Where the lines of a batch go: stdout in the form asked for, `--events`, and one line a job for people on stderr. */
-export async function openBatchSinks(options: GivenOptions, io: Io, reports: ReportFolder | null): Promise<BatchSinks> {
-  const format = textOf(options, 'format') ?? (io.stdout.isTTY ? 'text' : 'jsonl');
+export async function openBatchSinks(options: GivenOptions, io: Io): Promise<BatchSinks> {
   const file = textOf(options, 'events');
   const others: BatchSink[] = [];
   if (file !== null) {
@@ -26,11 +25,16 @@ export async function openBatchSinks(options: GivenOptions, io: Io, reports: Rep
       close: () => lines.close(),
     });
   }
-  if (reports !== null) others.push(reports.sink);
-  if (format === 'jsonl') others.push(createProse(createStreamWriter(io.stderr, 'stderr')));
+  if (formatOf(options, io) === 'jsonl') others.push(createProse(createStreamWriter(io.stderr, 'stderr')));
+  return { ...batchStdoutOnly(options, io), others };
+}
+
+/** For a batch that is refused before its other streams are known to work. */
+export function batchStdoutOnly(options: GivenOptions, io: Io): BatchSinks {
+  const format = formatOf(options, io);
   const stdout = createStreamWriter(io.stdout, 'stdout');
   const main = format === 'quiet' ? null : format === 'text' ? createProse(stdout) : createLines(stdout);
-  return { main, others };
+  return { main, others: [] };
 }
 
 /** Each line in one write: lines of different runs never mix. */
@@ -54,11 +58,12 @@ function createProse(writer: StreamWriter): BatchSink {
   };
 }
 
-/** For people: a line a job, and the roll-up. */
+/** For people: a line a job, and the roll-up. Nothing of a batch that was refused: stderr says why. */
 export function renderBatchEvent(event: BatchEvent, state: { jobs: number; ended: number }): string | null {
   switch (event.type) {
     case 'batch.started':
       state.jobs = event.jobs.length;
+      if (event.concurrency === 0 && event.jobs.length === 0) return null;
       return event.concurrency === 0
         ? `merge: ${event.jobs.length} jobs\n`
         : `batch: ${event.jobs.length} of ${event.batch?.jobs ?? 0} jobs, ${event.concurrency} at a time\n`;
@@ -69,7 +74,7 @@ export function renderBatchEvent(event: BatchEvent, state: { jobs: number; ended
       return `[${++state.ended}/${state.jobs}] ${job_id}  ${result.outcome}  ${time}${why}\n`;
     }
     case 'batch.completed':
-      return renderRollUp(event);
+      return event.stopped?.kind === 'usage_error' ? null : renderRollUp(event);
   }
 }
 

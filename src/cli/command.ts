@@ -23,8 +23,10 @@ export interface Command {
   describe: string;
   positionals: Readonly<Record<string, { describe: string }>>;
   options: OptionTable;
+  /** Its words name files that it reads (or ids of threads). */
+  wordsAreFiles?: true;
   epilogue?: string;
-  /** Writes the events of a run, also where the run is refused. */
-  isRun?: true;
+  /** Writes a stream of events, also where the command line is refused. */
+  hasStream?: true;
   load(): Promise<Handler>;
 }

@@ -4,6 +4,7 @@ import { checkEnvironment } from './check-environment.ts';
 import { type ChosenCommands, chooseCommands, nameOf, unknownCommand } from './choose-commands.ts';
 import type { Command, Io } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
+import { dropSharedFiles } from './drop-shared-files.ts';
 import type { OptionTable } from './options.ts';
 import { describeFailure, print } from './print.ts';
 import { readOptions } from './read-options.ts';
@@ -38,10 +39,11 @@ async function runCommand({ command, parsed }: Asked, { words, fault }: ChosenCo
   if (environment.note !== null) await print(io.stderr, `belay: ${environment.note}\n`);
   // Options before the command's name were scanned without knowing whose they are.
   const own = await scanOptions(words, { name: `belay ${nameOf(command)}`, options: command.options });
-  const first = fault ?? own.fault ?? options.fault ?? read.fault ?? environment.fault;
-  if (first !== null && command.isRun === undefined) throw first;
+  const files = dropSharedFiles(command, { given: options.given, words: read.words }, io.cwd());
+  const first = fault ?? own.fault ?? options.fault ?? read.fault ?? environment.fault ?? files.fault;
+  if (first !== null && command.hasStream === undefined) throw first;
   const handler = await command.load();
-  return handler({ options: options.given, words: read.words, io, version: BELAY_VERSION, fault: first });
+  return handler({ options: files.given, words: read.words, io, version: BELAY_VERSION, fault: first });
 }
 
 async function parse(chosen: ChosenCommands): Promise<{ shown: string; asked: Asked | null }> {

@@ -54,7 +54,7 @@ export function showsVerdict(options: GivenOptions, io: Io): boolean {
   return formatOf(options, io) === 'text' && Boolean(io.stdout.isTTY && io.stderr.isTTY);
 }
 
-function formatOf(options: GivenOptions, io: Io): string {
+export function formatOf(options: GivenOptions, io: Io): string {
   return textOf(options, 'format') ?? (io.stdout.isTTY ? 'text' : 'jsonl');
 }
 

@@ -8,6 +8,8 @@ export interface OptionSpec {
   value?: string;
   choices?: readonly string[];
   alias?: string;
+  /** The value is a file that is read, or one that is written. */
+  file?: 'in' | 'out';
 }
 
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
@@ -17,6 +19,7 @@ const WORKSPACE = {
   policy: {
     kind: 'text',
     value: 'F',
+    file: 'in',
     describe: 'policy file (default: belay.yml in the workspace root, else the built-in policy)',
   },
 } as const satisfies OptionTable;
@@ -30,6 +33,7 @@ const TRUST = {
   'policy-floor': {
     kind: 'text',
     value: 'F',
+    file: 'in',
     describe: "an organisation's policy, which the repository's can only tighten",
   },
 } as const satisfies OptionTable;
@@ -41,31 +45,32 @@ const STREAMS = {
     choices: ['jsonl', 'text', 'quiet'],
     describe: 'what stdout carries (default: text on a terminal, else jsonl)',
   },
-  events: { kind: 'text', value: 'F', describe: 'also write the event stream to this file' },
-  result: { kind: 'text', value: 'F', describe: 'write the result as JSON' },
+  events: { kind: 'text', value: 'F', file: 'out', describe: 'also write the event stream to this file' },
+  result: { kind: 'text', value: 'F', file: 'out', describe: 'write the result as JSON' },
 } as const satisfies OptionTable;
 
 const MODEL = {
   model: { kind: 'text', value: 'PROVIDER/NAME', describe: "model to use instead of the policy's" },
-  replay: { kind: 'text', value: 'CASSETTE', describe: 'answer from a cassette instead of a model' },
-  record: { kind: 'text', value: 'CASSETTE', describe: 'write the model answers to a cassette' },
+  replay: { kind: 'text', value: 'CASSETTE', file: 'in', describe: 'answer from a cassette instead of a model' },
+  record: { kind: 'text', value: 'CASSETTE', file: 'out', describe: 'write the model answers to a cassette' },
 } as const satisfies OptionTable;
 
 const ENDS = {
-  patch: { kind: 'text', value: 'F', describe: 'write the patch, accepted or rejected' },
-  message: { kind: 'text', value: 'F', describe: 'write the final message' },
+  patch: { kind: 'text', value: 'F', file: 'out', describe: 'write the patch, accepted or rejected' },
+  message: { kind: 'text', value: 'F', file: 'out', describe: 'write the final message' },
 } as const satisfies OptionTable;
 
 export const RUN_OPTIONS = {
-  'goal-file': { kind: 'text', value: 'F', describe: 'read the goal from a file' },
+  'goal-file': { kind: 'text', value: 'F', file: 'in', describe: 'read the goal from a file' },
   ...WORKSPACE,
   context: {
     kind: 'list',
     value: 'FILE',
+    file: 'in',
     describe: 'untrusted reference material, quoted as data (repeatable, globs)',
   },
   ...MODEL,
-  'output-schema': { kind: 'text', value: 'F', describe: 'JSON Schema that the final answer must satisfy' },
+  'output-schema': { kind: 'text', value: 'F', file: 'in', describe: 'JSON Schema that the final answer must satisfy' },
   ...STREAMS,
   ...ENDS,
   ...TRUST,
@@ -85,7 +90,7 @@ export const RESUME_OPTIONS = {
     value: 'DIR',
     describe: "the folder under work (default: the thread's, else the current one)",
   },
-  policy: { kind: 'text', value: 'F', describe: "policy file (default: the thread's)" },
+  policy: { kind: 'text', value: 'F', file: 'in', describe: "policy file (default: the thread's)" },
   ...MODEL,
   ...STREAMS,
   ...ENDS,
@@ -99,9 +104,14 @@ export const RESUME_OPTIONS = {
 
 export const VERIFY_OPTIONS = {
   ...WORKSPACE,
-  patch: { kind: 'text', value: 'F', describe: 're-verify this patch in a fresh tree of --base' },
+  patch: { kind: 'text', value: 'F', file: 'in', describe: 're-verify this patch in a fresh tree of --base' },
   base: { kind: 'text', value: 'SHA', describe: 'commit that the patch is for' },
-  expect: { kind: 'text', value: 'RESULT', describe: 'result file whose patch and tree digests must match' },
+  expect: {
+    kind: 'text',
+    value: 'RESULT',
+    file: 'in',
+    describe: 'result file whose patch and tree digests must match',
+  },
   ...STREAMS,
   ...TRUST,
 } as const satisfies OptionTable;
@@ -125,7 +135,7 @@ export const REPLAY_OPTIONS = {
     choices: ['drift', 'never'],
     describe: 'exit 16 at a drift (default), or only tell it',
   },
-  drift: { kind: 'text', value: 'F', describe: 'write the first drift as JSON, null when there is none' },
+  drift: { kind: 'text', value: 'F', file: 'out', describe: 'write the first drift as JSON, null when there is none' },
 } as const satisfies OptionTable;
 export const THREAD_OPTIONS = {
   workspace: {
@@ -166,10 +176,11 @@ export const REPORT_OPTIONS = {
   patch: {
     kind: 'text',
     value: 'F',
+    file: 'in',
     describe: 'patch of the run, for the diffs of the HTML (default: where the run wrote it)',
   },
-  compare: { kind: 'text', value: 'A', describe: 'batch to compare with: belay report --compare A B' },
-  output: { kind: 'text', value: 'FILE', describe: 'write to this file (default: stdout)', alias: 'o' },
+  compare: { kind: 'text', value: 'A', file: 'in', describe: 'batch to compare with: belay report --compare A B' },
+  output: { kind: 'text', value: 'FILE', file: 'out', describe: 'write to this file (default: stdout)', alias: 'o' },
 } as const satisfies OptionTable;
 export const NO_OPTIONS = {} as const satisfies OptionTable;
 

@@ -18,17 +18,6 @@ export async function requireWritable(option: string, path: string): Promise<voi
   }
 }
 
-/** Refuses two options that name one file: the later one would overwrite the earlier one's. Devices such as /dev/null take both. */
-export function refuseSharedFiles(files: Readonly<Record<string, string | null>>): void {
-  const owners = new Map<string, string>();
-  for (const [option, path] of Object.entries(files)) {
-    if (path === null || path.startsWith('/dev/')) continue;
-    const other = owners.get(path);
-    if (other !== undefined) throw new UsageError(`--${other} and --${option} name the same file: ${path}`);
-    owners.set(path, option);
-  }
-}
-
 async function kindOf(path: string): Promise<'folder' | 'other' | null> {
   try {
     return (await stat(path)).isDirectory() ? 'folder' : 'other';

@@ -38,9 +38,18 @@ export const Combination = z.strictObject({
 });
 export type Combination = z.infer<typeof Combination>;
 
-/** Why a batch ended before its last job was started. */
+/** Why a batch ended before its last job was started; with a kind that is an outcome too, it ended as a whole with that outcome's exit code. */
 export const BatchStop = z.strictObject({
-  kind: z.enum(['stop_after', 'cost_usd', 'tokens', 'wall_time', 'results', 'interrupted']),
+  kind: z.enum([
+    'stop_after',
+    'cost_usd',
+    'tokens',
+    'wall_time',
+    'results',
+    'interrupted',
+    'usage_error',
+    'internal_error',
+  ]),
   reason: z.string(),
 });
 export type BatchStop = z.infer<typeof BatchStop>;
@@ -54,7 +63,7 @@ const bodies = {
     shard: Shard.nullable(),
     /** Of this shard, in the order of the job file. */
     jobs: z.array(z.string()),
-    /** 0: of a merge, which runs nothing. */
+    /** 0: of a merge or a refused batch, which run nothing. */
     concurrency: Count,
   }),
   'job.completed': z.strictObject({

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bench, CLI, commitAll, createBench } from '../scenario.ts';
+import { runBatch, writeJobs } from './batch-run.ts';
 
 const SECRET = 'words-of-another-folder';
 let bench: Bench;
@@ -34,6 +35,34 @@ function plan(text: string | Buffer, folder = bench.ws) {
   });
   return { code: status, stdout, stderr };
 }
+
+describe('a batch that cannot begin', () => {
+  it.each([
+    ['whose file of results is something else', { results: 'notes\n' }, { kind: 'usage_error', code: 2 }],
+    ['whose state folder is a file', { state: '' }, { kind: 'internal_error', code: 1 }],
+  ])('%s has a stream with one end that says so, and leaves what is there', async (_, there, { kind, code }) => {
+    for (const [name, text] of Object.entries(there)) writeFileSync(join(bench.io, name), text);
+    const { file, replay } = writeJobs(bench, { a: { command: 'true' } });
+    const paths = ['--results', join(bench.io, 'results'), '--events', join(bench.io, 'events')];
+    const env = 'state' in there ? { XDG_STATE_HOME: join(bench.io, 'state') } : {};
+    const end = await runBatch([file, '--replay', replay, ...paths], bench, { env });
+    expect([end.code, end.completed?.exit_code, end.completed?.stopped?.kind]).toEqual([code, code, kind]);
+    expect(end.lines.length).toBe(2);
+    expect(readFileSync(join(bench.io, 'events'), 'utf8')).toBe(`${end.lines.join('\n')}\n`);
+    expect(end.stderr).toContain(end.completed?.stopped?.reason);
+    for (const [name, text] of Object.entries(there)) expect(readFileSync(join(bench.io, name), 'utf8')).toBe(text);
+    for (const name of Object.keys(there)) rmSync(join(bench.io, name));
+  });
+
+  it('is nothing to merge', async () => {
+    writeFileSync(join(bench.io, 'refused.jsonl'), (await runBatch(['/nowhere/jobs.jsonl'], bench)).lines.join('\n'));
+    const end = await runBatch(['merge', join(bench.io, 'refused.jsonl')], bench);
+    expect([end.code, end.completed?.stopped?.reason]).toEqual([
+      2,
+      expect.stringContaining('there is nothing to join'),
+    ]);
+  });
+});
 
 describe('a job file', () => {
   it.each<[string, string | Buffer, RegExp]>([

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
+import { BatchEvent, Event } from '../../src/events/index.ts';
 import { CLI, createBench, runCli } from '../scenario.ts';
 
 interface Told {
@@ -12,14 +13,22 @@ interface Told {
 }
 
 /** A command line that is refused before anything starts: what it prints, and what it says on stderr. */
-function tell(...words: string[]): Promise<Told> {
+function tell(...given: (string | { cwd: string })[]): Promise<Told> {
+  const words = given.filter((one) => typeof one === 'string');
+  const cwd = given.find((one) => typeof one !== 'string')?.cwd ?? import.meta.dirname;
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [CLI, ...words], { cwd: import.meta.dirname }, (_error, out, said) => {
+    const child = execFile(process.execPath, [CLI, ...words], { cwd }, (_error, out, said) => {
       resolve({ code: child.exitCode ?? -1, out, said: said.trim() });
     });
     child.stdin?.end();
   });
 }
+
+const linesOf = (out: string): unknown[] =>
+  out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
 
 const needing = COMMANDS.filter(({ usage }) => usage.includes('<'));
 /** Phrases of the library that parses. */
@@ -82,6 +91,54 @@ describe('a command line that is wrong', () => {
     expect(end.events.map(({ type }) => type)).toEqual(['run.started', 'run.completed']);
     expect(end.result).toMatchObject({ outcome: 'usage_error', reason: expect.stringContaining('no option --nope') });
     expect(existsSync(result)).toBe(true);
+    bench.remove();
+  });
+
+  it('has its verdict in the stream of a replay and of a batch as well, and in nothing that people read', async () => {
+    for (const words of [['replay'], ['replay', '/nowhere/events.jsonl'], ['resume', 't_none', '--nope']]) {
+      const { code, out } = await tell(...words);
+      const events = linesOf(out).map((line) => Event.parse(line));
+      expect([code, events.map(({ type }) => type)]).toEqual([2, ['run.started', 'run.completed']]);
+      expect(events[1]).toMatchObject({ result: { outcome: 'usage_error', exit_code: 2 } });
+    }
+    for (const words of [['batch'], ['batch', '/nowhere/jobs.jsonl'], ['batch', 'merge'], ['batch', 'a', '--nope']]) {
+      const { code, out, said } = await tell(...words);
+      const events = linesOf(out).map((line) => BatchEvent.parse(line));
+      expect([code, events.map(({ type }) => type)]).toEqual([2, ['batch.started', 'batch.completed']]);
+      expect(events[1]).toMatchObject({ exit_code: 2, jobs: 0, stopped: { kind: 'usage_error' } });
+      expect(said).toBe(`belay: ${events[1]?.type === 'batch.completed' ? events[1].stopped?.reason : ''}`);
+    }
+    for (const words of [
+      ['batch', 'plan'],
+      ['batch', '--format', 'text'],
+      ['batch', '--format', 'quiet'],
+    ])
+      expect(await tell(...words)).toMatchObject({
+        code: 2,
+        out: '',
+        said: expect.stringMatching(/^belay: name a job file/),
+      });
+  });
+
+  it('names no output that the command reads: that file is not emptied', async () => {
+    const bench = createBench({ 'log.jsonl': 'precious\n' });
+    symlinkSync('log.jsonl', join(bench.ws, 'link.jsonl'));
+    const asked: [string[], string][] = [
+      [['replay', 'log.jsonl', '--events', 'log.jsonl'], '--events would overwrite what log.jsonl reads'],
+      [['batch', './log.jsonl', '--results', 'link.jsonl'], '--results would overwrite what ./log.jsonl reads'],
+      [['batch', 'merge', 'log.jsonl', '-o', 'log.jsonl'], '--output would overwrite what log.jsonl reads'],
+      [['report', 'log.jsonl', '-o', 'log.jsonl'], '--output would overwrite what log.jsonl reads'],
+      [['run', 'go', '--policy', 'log.jsonl', '--events', 'log.jsonl'], '--events would overwrite what --policy reads'],
+      [['run', 'go', '--replay', 'log.jsonl', '--record', 'log.jsonl'], '--record would overwrite what --replay reads'],
+      [['verify', '--patch', 'log.jsonl', '--result', 'log.jsonl'], '--result would overwrite what --patch reads'],
+    ];
+    await Promise.all(
+      asked.map(async ([words, reason]) => {
+        const { code, said } = await tell({ cwd: bench.ws }, ...words);
+        expect({ code, said }).toEqual({ code: 2, said: `belay: ${reason}: ${join(bench.ws, 'log.jsonl')}` });
+      }),
+    );
+    expect(bench.read('log.jsonl')).toBe('precious\n');
     bench.remove();
   });
 

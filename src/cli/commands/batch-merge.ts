@@ -1,16 +1,48 @@
 import { resolve } from 'node:path';
-import { createBatchStream, createRunSources, loadRecords, mergeShards, rollUp } from '../../batch/index.ts';
+import {
+  type BatchStream,
+  createBatchStream,
+  createRunSources,
+  endByError,
+  loadRecords,
+  mergeShards,
+  rollUp,
+} from '../../batch/index.ts';
 import { UsageError } from '../../errors.ts';
 import { createFileSink, systemClock, toJson } from '../../events/index.ts';
-import { openBatchSinks } from '../batch-sinks.ts';
-import type { Handler } from '../command.ts';
+import type { Handler, Invocation } from '../command.ts';
+import { handleBatch } from '../handle-batch.ts';
 import { requireWritable } from '../output-file.ts';
+import { describeFailure, print } from '../print.ts';
 import { textOf } from '../read-options.ts';
 import { finishReports, openReports } from '../report-folder.ts';
 import { requireReadable } from './audit.ts';
 
 /** `belay batch merge FILE…`: results or event streams of shards, joined; says what is missing. */
-export const mergeBatch: Handler = async ({ options, words, io, version }) => {
+export const mergeBatch: Handler = (invocation) =>
+  handleBatch(invocation, readMerge, async (asked, sinks) => {
+    const { io, version } = invocation;
+    const { reports } = asked;
+    const stream = createBatchStream({
+      sinks: [
+        ...sinks.others,
+        ...(reports === null ? [] : [reports.sink]),
+        ...(sinks.main === null ? [] : [{ ...sinks.main, writeRun: async () => undefined }]),
+      ],
+      clock: systemClock,
+      interrupt: new AbortController().signal,
+      onSinkFailed: () => undefined,
+    });
+    try {
+      return await finishReports(reports, { code: await tellMerge(asked, stream, invocation), io });
+    } catch (error) {
+      await print(io.stderr, `belay: ${describeFailure(error)}\n`);
+      return endByError(stream, error, version);
+    }
+  });
+
+/** A first reading finds every fault before anything is written. */
+async function readMerge({ options, words, io }: Invocation) {
   if (words.length === 0) throw new UsageError('name what to join: belay batch merge FILE…');
   const cwd = io.cwd();
   if (textOf(options, 'combine') !== null)
@@ -18,9 +50,9 @@ export const mergeBatch: Handler = async ({ options, words, io, version }) => {
       '--combine needs the jobs and their policies: merge with -o F, then belay batch JOBS.jsonl --results F --patches DIR --combine PATCH',
     );
   for (const word of words) await requireReadable(resolve(cwd, word));
-  const output = textOf(options, 'output');
-  if (output !== null) await requireWritable('--output', resolve(cwd, output));
-  // A first reading finds every fault before anything is written; the second passes the lines of runs on.
+  const given = textOf(options, 'output');
+  const output = given === null ? null : resolve(cwd, given);
+  if (output !== null) await requireWritable('--output', output);
   const sources = createRunSources();
   const files = await Promise.all(
     words.map(async (word, at) => ({
@@ -29,15 +61,23 @@ export const mergeBatch: Handler = async ({ options, words, io, version }) => {
     })),
   );
   const merged = mergeShards(files);
+  // Exit 0 would say that all of nothing went well.
+  if (merged.batch === null && merged.records.length === 0)
+    throw new UsageError(`there is nothing to join: no job has a result in ${words.join(', ')}`);
   const folder = textOf(options, 'reports');
   const reports = folder === null ? null : await openReports(resolve(cwd, folder));
-  const sinks = await openBatchSinks(options, io, reports);
-  const stream = createBatchStream({
-    sinks: [...sinks.others, ...(sinks.main === null ? [] : [{ ...sinks.main, writeRun: async () => undefined }])],
-    clock: systemClock,
-    interrupt: new AbortController().signal,
-    onSinkFailed: () => undefined,
-  });
+  const durationMs = Math.max(0, ...files.map((file) => file.durationMs ?? 0));
+  return { merged, sources, durationMs, output, reports };
+}
+
+type Merge = Awaited<ReturnType<typeof readMerge>>;
+
+/** The second reading passes the lines of runs on. */
+async function tellMerge(
+  { merged, sources, durationMs, output, reports }: Merge,
+  stream: BatchStream,
+  { options, words, io, version }: Invocation,
+): Promise<number> {
   await stream.emit({
     type: 'batch.started',
     belay_version: version,
@@ -48,12 +88,12 @@ export const mergeBatch: Handler = async ({ options, words, io, version }) => {
   });
   if (textOf(options, 'events') !== null || reports !== null) {
     for (const [at, word] of words.entries()) {
-      await loadRecords(resolve(cwd, word), word, async (line, runId) => {
+      await loadRecords(resolve(io.cwd(), word), word, async (line, runId) => {
         if (sources.isFrom(runId, at)) await stream.passOn(line);
       });
     }
   }
-  const lines = output === null ? null : await createFileSink(resolve(cwd, output));
+  const lines = output === null ? null : await createFileSink(output);
   for (const record of merged.records) {
     await lines?.write(`${toJson(record)}\n`);
     await stream.emit({ type: 'job.completed', ...record, recorded: true });
@@ -64,12 +104,12 @@ export const mergeBatch: Handler = async ({ options, words, io, version }) => {
     recorded: merged.records.length,
     batch: merged.batch,
     shard: null,
-    durationMs: Math.max(0, ...files.map((file) => file.durationMs ?? 0)),
+    durationMs,
     stopped: null,
     combination: null,
     missing: merged.missing,
   });
   await stream.emit(completed);
   await stream.close();
-  return finishReports(reports, { code: completed.exit_code, io });
-};
+  return completed.exit_code;
+}

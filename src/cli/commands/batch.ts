@@ -6,8 +6,8 @@ import { oneLine, openBatchTrace, systemClock } from '../../events/index.ts';
 import { parseDuration } from '../../policy/index.ts';
 import { limitOwnCores } from '../../sandbox/index.ts';
 import { stateFolder } from '../../thread/index.ts';
-import { openBatchSinks } from '../batch-sinks.ts';
 import type { Handler, Invocation, Io } from '../command.ts';
+import { handleBatch } from '../handle-batch.ts';
 import { requireWritable } from '../output-file.ts';
 import { planBatch } from '../plan-batch.ts';
 import { print } from '../print.ts';
@@ -29,14 +29,15 @@ function jobFile(words: readonly string[]): string | null {
   return words[0] ?? null;
 }
 
-const printPlan: Handler = async ({ options, words, io }) => {
+const printPlan: Handler = async ({ options, words, io, fault }) => {
+  if (fault !== null) throw fault;
   const { jobs } = await planBatch(options, jobFile(words), io);
   const matrix = planMatrix(jobs.length, wholeOf(options, 'shards', { least: 1, most: 1_000_000 }));
   await print(io.stdout, `${JSON.stringify(matrix)}\n`);
   return 0;
 };
 
-async function runBatch({ options, words, io, version }: Invocation): Promise<number> {
+async function readBatch({ options, words, io }: Invocation) {
   const cwd = io.cwd();
   const path = (name: string) => {
     const given = textOf(options, name);
@@ -51,34 +52,36 @@ async function runBatch({ options, words, io, version }: Invocation): Promise<nu
   if (combine !== null) await requireWritable('--combine', combine);
   const settings = readSettings(options, io);
   const plan = await planBatch(options, jobFile(words), io);
-  // Each job bounds its own; this process holds the key as well.
-  limitOwnCores();
   const reports = folder === null ? null : await openReports(folder);
-  if (patches !== null) await mkdir(patches, { recursive: true });
-  const traces = await openBatchTrace(io.env, {
-    onProblem: (message) => void print(io.stderr, `belay: ${oneLine(message)}\n`),
-  });
-  const sinks = await openBatchSinks(options, io, reports);
-  const batch = startBatch(
-    {
-      ...settings,
-      ...plan,
-      version,
-      results,
-      patches,
-      combine,
-      ephemeral: isGiven(options, 'ephemeral'),
-      stateDir: stateFolder(io.env),
-      environment: io.env,
-      startJob: createJobStarter(process.argv[1] ?? '', traces?.env ?? io.env),
-      clock: systemClock,
-    },
-    traces === null ? sinks : { ...sinks, others: [...sinks.others, traces.sink] },
-  );
-  const code = await guardBatch(batch, io);
-  for (const problem of batch.problems()) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
-  return finishReports(reports, { code, io });
+  return { ...settings, ...plan, results, patches, combine, reports };
 }
+
+const runBatch: Handler = (invocation) =>
+  handleBatch(invocation, readBatch, async ({ reports, ...asked }, sinks) => {
+    const { options, io, version } = invocation;
+    // Each job bounds its own; this process holds the key as well.
+    limitOwnCores();
+    if (asked.patches !== null) await mkdir(asked.patches, { recursive: true });
+    const traces = await openBatchTrace(io.env, {
+      onProblem: (message) => void print(io.stderr, `belay: ${oneLine(message)}\n`),
+    });
+    const further = [reports, traces].flatMap((one) => one?.sink ?? []);
+    const batch = startBatch(
+      {
+        ...asked,
+        version,
+        ephemeral: isGiven(options, 'ephemeral'),
+        stateDir: stateFolder(io.env),
+        environment: io.env,
+        startJob: createJobStarter(process.argv[1] ?? '', traces?.env ?? io.env),
+        clock: systemClock,
+      },
+      { ...sinks, others: [...sinks.others, ...further] },
+    );
+    const code = await guardBatch(batch, io);
+    for (const problem of batch.problems()) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
+    return finishReports(reports, { code, io });
+  });
 
 function readSettings(options: GivenOptions, io: Io) {
   const shard = options.get('shard');

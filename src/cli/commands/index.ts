@@ -20,7 +20,7 @@ export const COMMANDS: readonly Command[] = [
     positionals: { goal: { describe: 'the goal, or - to read it from stdin' } },
     options: RUN_OPTIONS,
     epilogue: 'Every option also reads BELAY_<OPTION> from the environment. Limits can only be tightened.',
-    isRun: true,
+    hasStream: true,
     load: async () => (await import('./run.ts')).runGoal,
   },
   {
@@ -29,7 +29,7 @@ export const COMMANDS: readonly Command[] = [
     positionals: { thread: { describe: 'id of the thread' } },
     options: RESUME_OPTIONS,
     epilogue: 'What the thread used before counts. Exit codes are those of belay run.',
-    isRun: true,
+    hasStream: true,
     load: async () => (await import('./resume.ts')).resumeRun,
   },
   {
@@ -37,7 +37,7 @@ export const COMMANDS: readonly Command[] = [
     describe: "run the policy's checks, no model",
     positionals: {},
     options: VERIFY_OPTIONS,
-    isRun: true,
+    hasStream: true,
     load: async () => (await import('./verify.ts')).verifyWorkspace,
   },
   {
@@ -45,8 +45,10 @@ export const COMMANDS: readonly Command[] = [
     describe: 'many goals, each in its own worktree; batch plan prints a CI matrix, batch merge joins shards',
     positionals: { words: { describe: 'JOBS.jsonl | plan JOBS.jsonl | merge FILE…' } },
     options: BATCH_OPTIONS,
+    wordsAreFiles: true,
     epilogue:
       'A job is one JSON line: {"id", "goal" or "goal_file", "policy", "ref", "context", "limits"}. See docs/batch.md.',
+    hasStream: true,
     load: async () => (await import('./batch.ts')).batchAction,
   },
   {
@@ -55,6 +57,8 @@ export const COMMANDS: readonly Command[] = [
     describe: 're-run with the recorded model answers; reports the first drift',
     positionals: { recording: { describe: 'event stream of a run, or the id of a thread' } },
     options: REPLAY_OPTIONS,
+    wordsAreFiles: true,
+    hasStream: true,
     load: async () => (await import('./replay.ts')).replayEvents,
   },
   {
@@ -62,6 +66,7 @@ export const COMMANDS: readonly Command[] = [
     describe: 'what people and other tools read of a run',
     positionals: { events: { describe: 'event stream of a run or a batch, the id of a thread, or - for stdin' } },
     options: REPORT_OPTIONS,
+    wordsAreFiles: true,
     load: async () => (await import('./report.ts')).reportRun,
   },
   {

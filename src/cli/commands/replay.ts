@@ -4,14 +4,14 @@ import { UsageError } from '../../errors.ts';
 import { type Event, type EventSink, type Outcome, readEvents } from '../../events/index.ts';
 import { cassetteFromEvents } from '../../model/index.ts';
 import type { LoadedPolicy } from '../../policy/index.ts';
-import { findDrift, startRun } from '../../run/index.ts';
+import { findDrift, type RunRequest, startRun } from '../../run/index.ts';
 import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { guardRun } from '../guard-run.ts';
+import { handleAsked } from '../handle-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyAloud } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
-import { openStreams } from '../open-streams.ts';
 import { requireWritable } from '../output-file.ts';
 import { print } from '../print.ts';
 import { listOf, textOf } from '../read-options.ts';
@@ -65,54 +65,62 @@ function withRecordedLimits(loaded: LoadedPolicy, recorded: Readonly<Record<stri
   return { ...loaded, policy: { ...loaded.policy, limits: { ...limits, ...own } } };
 }
 
-/** `belay replay`: the recorded answers once more, against the code as it is now. The workspace is put back afterwards. */
-export const replayEvents: Handler = async (invocation) => {
+interface Asked extends Recorded {
+  request: RunRequest;
+  driftFile: string | null;
+}
+
+async function readReplay(invocation: Invocation): Promise<Asked> {
   const { io, options, words, version } = invocation;
   const source = words[0] ?? '';
-  const { events, isPart } = await loadEvents(source, invocation);
-  const started = events.find((event) => event.type === 'run.started');
+  const recorded = await loadEvents(source, invocation);
+  const started = recorded.events.find((event) => event.type === 'run.started');
   if (started?.type !== 'run.started' || !started.goal)
     throw new UsageError(`${source}: there is no run.started event with a goal`);
   const cwd = io.cwd();
   const workspace = resolve(cwd, textOf(options, 'workspace') ?? '.');
   const query = { options, workspace, cwd, env: io.env };
   const { policy: loaded, trustRef, location } = await loadPolicyAloud(query, io.stderr);
-  const policy = withRecordedLimits(loaded, started.limits ?? {});
   const schema = textOf(options, 'output-schema');
-  const driftFile = textOf(options, 'drift');
-  if (driftFile !== null) await requireWritable('--drift', resolve(cwd, driftFile));
-  const replayed: Event[] = [];
-  const streams = await openStreams(options, io);
-  const run = startRun(
-    {
-      kind: 'agent',
-      version,
-      goal: started.goal.text,
-      policy,
-      workspace,
-      location,
-      references: await loadReferences(listOf(options, 'context'), cwd),
-      outputSchema: schema === null ? null : await loadOutputSchema(resolve(cwd, schema)),
-      replay: await cassetteFromEvents(events),
-      record: null,
-      trustRef,
-      ephemeral: true,
-      files: { result: null, patch: null, message: null },
-      streamFiles: streamFiles(options, io),
-      environment: io.env,
-      stateDir: null,
-      delivery: 'discard',
-    },
-    { ...streams, others: [...streams.others, collectInto(replayed)] },
-  );
-  const result = await guardRun(run, io);
-  if (NOT_REPLAYED.has(result.outcome)) return result.exit_code;
-  const drift = findDrift(events, replayed, isPart);
-  if (driftFile !== null) await writeFile(resolve(cwd, driftFile), `${JSON.stringify(drift, null, 2)}\n`);
-  if (drift === null) return 0;
-  await print(io.stderr, `belay: ${renderDrift(drift)}\n`);
-  return textOf(options, 'fail-on') === 'never' ? 0 : DRIFT;
-};
+  const drift = textOf(options, 'drift');
+  const driftFile = drift === null ? null : resolve(cwd, drift);
+  if (driftFile !== null) await requireWritable('--drift', driftFile);
+  const request: RunRequest = {
+    kind: 'agent',
+    version,
+    goal: started.goal.text,
+    policy: withRecordedLimits(loaded, started.limits ?? {}),
+    workspace,
+    location,
+    references: await loadReferences(listOf(options, 'context'), cwd),
+    outputSchema: schema === null ? null : await loadOutputSchema(resolve(cwd, schema)),
+    replay: await cassetteFromEvents(recorded.events),
+    record: null,
+    trustRef,
+    ephemeral: true,
+    files: { result: null, patch: null, message: null },
+    streamFiles: streamFiles(options, io),
+    environment: io.env,
+    stateDir: null,
+    delivery: 'discard',
+  };
+  return { ...recorded, request, driftFile };
+}
+
+/** `belay replay`: the recorded answers once more, against the code as it is now. The workspace is put back afterwards. */
+export const replayEvents: Handler = (invocation) =>
+  handleAsked(invocation, readReplay, async ({ request, events, isPart, driftFile }, streams) => {
+    const { io, options } = invocation;
+    const replayed: Event[] = [];
+    const run = startRun(request, { ...streams, others: [...streams.others, collectInto(replayed)] });
+    const result = await guardRun(run, io);
+    if (NOT_REPLAYED.has(result.outcome)) return result.exit_code;
+    const drift = findDrift(events, replayed, isPart);
+    if (driftFile !== null) await writeFile(driftFile, `${JSON.stringify(drift, null, 2)}\n`);
+    if (drift === null) return 0;
+    await print(io.stderr, `belay: ${renderDrift(drift)}\n`);
+    return textOf(options, 'fail-on') === 'never' ? 0 : DRIFT;
+  });
 
 function collectInto(events: Event[]): EventSink {
   return {

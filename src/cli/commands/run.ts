@@ -5,7 +5,7 @@ import { handleRun } from '../handle-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyAloud } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
-import { refuseSharedFiles, requireWritable } from '../output-file.ts';
+import { requireWritable } from '../output-file.ts';
 import { readGoal } from '../read-goal.ts';
 import { isGiven, listOf, textOf } from '../read-options.ts';
 import { streamFiles } from '../stream-files.ts';
@@ -23,7 +23,6 @@ async function readRequest({ options, words, io, version }: Invocation): Promise
   const schema = path('output-schema');
   const files = { result: path('result'), patch: path('patch'), message: path('message') };
   for (const [name, file] of Object.entries(files)) if (file !== null) await requireWritable(`--${name}`, file);
-  refuseSharedFiles({ ...files, events: path('events'), record: path('record') });
   return {
     kind: 'agent',
     version,
