@@ -51,9 +51,12 @@ const WINDOWS: readonly (readonly [start: string, tokens: number])[] = [
 /** What a model of unknown window is taken to hold: few take less today, and where one does its provider says so. */
 export const ASSUMED_WINDOW_TOKENS = 128_000;
 
-/** null when unknown. A gateway's prefix (`openai/gpt-5`) is looked through. */
+/** null when unknown. A gateway's prefix (`openai/gpt-5`) and Bedrock's (`eu.anthropic.claude-…`) are looked through. */
 export function contextWindowOf(name: string): number | null {
-  const bare = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
+  const bare = name
+    .slice(name.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/^(?:[a-z-]+\.)+/, '');
   const known = WINDOWS.filter(([start]) => bare.startsWith(start)).sort(([a], [b]) => b.length - a.length);
   return known[0]?.[1] ?? null;
 }

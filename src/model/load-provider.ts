@@ -8,7 +8,7 @@ import type { ModelKeys } from './model-keys.ts';
 import type { Environment } from './proxy.ts';
 import { isRecord } from './tool-input.ts';
 import type { Transport } from './transport.ts';
-import type { Wire } from './wire.ts';
+import { type Wire, wireOfPackage } from './wire.ts';
 
 export interface ProviderOptions {
   model: ModelPolicy;
@@ -74,8 +74,16 @@ export async function loadProvider(options: ProviderOptions): Promise<LoadedProv
       });
       return { wire: 'openai-compatible', languageModel: provider.chatModel(model.name) };
     }
-    default:
-      return { wire: 'other', languageModel: await loadPackageModel(options) };
+    default: {
+      const wire = wireOfPackage(model.provider, model.name);
+      // Ignoring it would be worse than refusing it.
+      if (wire === 'other' && model.reasoningEffort !== null)
+        throw new UsageError(
+          `model.reasoning_effort: how ${model.provider} wants to be told is not known here; leave it out`,
+          { code: 'provider' },
+        );
+      return { wire, languageModel: await loadPackageModel(options) };
+    }
   }
 }
 

@@ -36,12 +36,20 @@ const USUAL_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_API_KEY'],
   anthropic: ['ANTHROPIC_API_KEY'],
   google: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
+  '@ai-sdk/azure': ['AZURE_API_KEY'],
+};
+
+const AWS_CREDENTIALS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
+
+/** What a provider package reads itself beside `<PACKAGE>_API_KEY`. */
+const VARIABLES_OF_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  '@ai-sdk/amazon-bedrock': ['AWS_BEARER_TOKEN_BEDROCK', ...AWS_CREDENTIALS, 'AWS_SESSION_TOKEN'],
 };
 
 /**
  * Reads the key and the secret headers of a model. The source that the policy names counts (a command before a descriptor, a
  * file, a variable), else the provider's usual variable. Throws `UsageError` (code `key`) when a named source has nothing, and
- * when a provider that needs a key has none; a server on this machine, `openai-compatible` and provider packages need none.
+ * when a provider that needs a key has none; a server on this machine, `openai-compatible` and most provider packages need none.
  */
 export async function loadModelKeys(model: ModelPolicy, options: KeyOptions): Promise<ModelKeys> {
   const key = await readKey(model, options);
@@ -55,7 +63,12 @@ export async function loadModelKeys(model: ModelPolicy, options: KeyOptions): Pr
   return {
     apiKey: key?.value ?? null,
     headers: Object.fromEntries(headers.map(({ header, value }) => [header, value])),
-    secrets: [...(key === null ? [] : [key]), ...headers.map(({ name, value }) => ({ name, value })), ...proxies],
+    secrets: [
+      ...(key === null ? [] : [key]),
+      ...headers.map(({ name, value }) => ({ name, value })),
+      ...ownSecrets(model.provider, options.env).filter(({ value }) => value !== key?.value),
+      ...proxies,
+    ],
   };
 }
 
@@ -98,11 +111,32 @@ function usualKey(model: ModelPolicy, env: Environment): Secret | null {
   const usual = USUAL_VARIABLES[model.provider] ?? [];
   const found = usual.find((name) => (env[name] ?? '').trim() !== '');
   if (found !== undefined) return named(found, env[found] ?? '', found);
-  if (usual.length === 0 || (model.baseUrl !== null && isLocal(model.baseUrl))) return null;
+  if (model.baseUrl !== null && isLocal(model.baseUrl)) return null;
+  const isSet = (name: string) => (env[name] ?? '').trim() !== '';
+  if (
+    model.provider === '@ai-sdk/amazon-bedrock' &&
+    !isSet('AWS_BEARER_TOKEN_BEDROCK') &&
+    !AWS_CREDENTIALS.every(isSet)
+  )
+    throw new UsageError(
+      `the model ${model.provider}/${model.name} needs a key: set AWS_BEARER_TOKEN_BEDROCK, or ${AWS_CREDENTIALS.join(' and ')}, or name its source in model.api_key_env, api_key_file or api_key_command`,
+      { code: 'key' },
+    );
+  if (usual.length === 0) return null;
   throw new UsageError(
     `the model ${model.provider}/${model.name} needs a key: set ${usual.join(' or ')}, or name its source in model.api_key_env, api_key_file or api_key_command`,
     { code: 'key' },
   );
+}
+
+/** What a provider package reads itself where the policy names no key: left to it, but known to be secret. */
+function ownSecrets(provider: string, env: Environment): Secret[] {
+  const last = provider.slice(provider.lastIndexOf('/') + 1);
+  const usual = `${last.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY`;
+  return [...(VARIABLES_OF_PACKAGES[provider] ?? []), usual].flatMap((name) => {
+    const value = env[name]?.trim() ?? '';
+    return value === '' ? [] : [{ name, value }];
+  });
 }
 
 function isLocal(url: string): boolean {

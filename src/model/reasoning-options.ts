@@ -19,6 +19,11 @@ export function isAdaptiveClaude(name: string): boolean {
   return name.includes('claude') && !BUDGETED_CLAUDE.test(name);
 }
 
+/** Whether this Claude model thinks within a budget that it is given. */
+export function isBudgetedClaude(name: string): boolean {
+  return name.includes('claude') && BUDGETED_CLAUDE.test(name);
+}
+
 export function anthropicThinking(name: string, effort: string): JSONObject {
   if (effort === 'none') return { thinking: { type: 'disabled' } };
   if (isAdaptiveClaude(name)) return { thinking: { type: 'adaptive' }, effort: effort === 'minimal' ? 'low' : effort };
@@ -36,4 +41,12 @@ export function googleThinking(name: string, effort: string): JSONObject {
   // Gemini 3 Pro knows low and high only at first; `low` is its floor.
   const thinkingLevel = name.includes('pro') && level === 'minimal' ? 'low' : level;
   return { thinkingLevel, includeThoughts: true };
+}
+
+/** Bedrock takes Claude's two ways to think, and an effort for all other models that reason. */
+export function bedrockReasoning(name: string, effort: string): JSONObject {
+  if (effort === 'none') return { type: 'disabled' };
+  if (isBudgetedClaude(name)) return { type: 'enabled', budgetTokens: BUDGETS[effort] ?? DEFAULT_BUDGET };
+  const maxReasoningEffort = effort === 'minimal' ? 'low' : effort;
+  return { type: isAdaptiveClaude(name) ? 'adaptive' : 'enabled', maxReasoningEffort };
 }

@@ -6,9 +6,15 @@ import type {
   SharedV3ProviderOptions,
 } from '@ai-sdk/provider';
 import type { ModelRequest, ToolSpec } from './model.ts';
-import { anthropicThinking, googleThinking, isAdaptiveClaude } from './reasoning-options.ts';
+import {
+  anthropicThinking,
+  bedrockReasoning,
+  googleThinking,
+  isAdaptiveClaude,
+  isBudgetedClaude,
+} from './reasoning-options.ts';
 import { type RenderedTurns, renderPrompt } from './render-prompt.ts';
-import type { WireSettings } from './wire.ts';
+import { isBedrock, type WireSettings } from './wire.ts';
 
 /** One request in the AI SDK's form. Nothing volatile: equal requests give equal bytes. */
 export function renderCall(
@@ -28,15 +34,20 @@ export function renderCall(
 
 function renderTool(tool: ToolSpec, { wire }: WireSettings): LanguageModelV3FunctionTool {
   // OpenAI turns a schema without `strict` into a strict one where it can, which makes optional properties required.
-  const strict = wire === 'openai-responses' || wire === 'openai-chat' ? { strict: false } : {};
+  const strict = wire === 'openai-responses' || wire === 'azure' || wire === 'openai-chat' ? { strict: false } : {};
   return { type: 'function', name: tool.name, description: tool.description, inputSchema: tool.inputSchema, ...strict };
 }
 
+/** What Claude Opus 4, the smallest of those that think within a budget, has left (32,000) beside the largest budget. */
+const BESIDE_BUDGET = 7168;
+
 /**
  * Only Anthropic demands a number, and refuses one that does not fit beside the input. A tenth of the window leaves room
- * until compaction; models that think within the same number get the 32,000 of Anthropic's own agent.
+ * until compaction; models that think within the same number get the 32,000 of Anthropic's own agent. On Bedrock the SDK adds the
+ * number to a budget of thinking, and would take a small one of its own.
  */
 function defaultMaxOutputTokens({ wire, name, reasoningEffort, contextWindow }: WireSettings): number | undefined {
+  if (isBedrock(wire)) return reasoningEffort !== null && isBudgetedClaude(name) ? BESIDE_BUDGET : undefined;
   if (wire !== 'anthropic') return undefined;
   const thinksWithin = reasoningEffort !== null && isAdaptiveClaude(name);
   return thinksWithin ? 32_000 : Math.min(32_000, Math.floor(contextWindow / 10));
@@ -48,6 +59,7 @@ function renderOptions(request: ModelRequest, { wire, name, reasoningEffort }: W
   const isCodex = name.includes('codex') ? { forceReasoning: true } : {};
   switch (wire) {
     case 'openai-responses':
+    case 'azure':
       // For reasoning models the SDK adds `include: [reasoning.encrypted_content]` when nothing is stored; others refuse it.
       // Summaries need a verified organisation, so they are asked for only with an explicit effort.
       return {
@@ -73,6 +85,9 @@ function renderOptions(request: ModelRequest, { wire, name, reasoningEffort }: W
       };
     case 'google':
       return reasoningEffort === null ? {} : { google: { thinkingConfig: googleThinking(name, reasoningEffort) } };
+    case 'bedrock':
+    case 'bedrock-claude':
+      return reasoningEffort === null ? {} : { bedrock: { reasoningConfig: bedrockReasoning(name, reasoningEffort) } };
     case 'other':
       return {};
   }

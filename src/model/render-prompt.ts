@@ -9,7 +9,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { AnswerPart, Message, ModelRequest, ProviderState, ToolCallPart, ToolResultPart } from './model.ts';
 import { isRecord, parseToolInput } from './tool-input.ts';
-import type { Wire } from './wire.ts';
+import { isBedrock, type Wire } from './wire.ts';
 
 type AssistantPart = LanguageModelV3TextPart | LanguageModelV3ReasoningPart | LanguageModelV3ToolCallPart;
 type AssistantMessage = Extract<Message, { role: 'assistant' }>;
@@ -58,7 +58,8 @@ export function renderPrompt(
     if (!isKnown) memo.set(message, { answers, rendered });
     prompt.push(...rendered);
   }
-  if (wire === 'anthropic') markCacheBreakpoints(prompt);
+  const mark = CACHE_MARKS[wire];
+  if (mark !== undefined) markCacheBreakpoints(prompt, mark);
   return prompt;
 }
 
@@ -85,14 +86,15 @@ function renderPart(part: AnswerPart, wire: Wire): AssistantPart[] {
   const options = renderState(part.state);
   if (part.type === 'reasoning') return [{ type: 'reasoning', text: part.text, ...options }];
   if (part.type === 'tool_call') return [renderCall(part, wire)];
-  const isEmpty = wire === 'anthropic' ? part.text.trim() === '' : part.text === '';
+  const isEmpty = wire === 'anthropic' || isBedrock(wire) ? part.text.trim() === '' : part.text === '';
   return isEmpty ? [] : [{ type: 'text', text: part.text, ...options }];
 }
 
 function renderCall(call: ToolCallPart, wire: Wire): LanguageModelV3ToolCallPart {
   const parsed = parseToolInput(call.input);
   const isTextWire = wire === 'openai-responses' || wire === 'openai-chat' || wire === 'openai-compatible';
-  // Sent back letter for letter where the wire carries text: the provider's cache holds what the model wrote.
+  // Sent back letter for letter where the wire carries text: the provider's cache holds what the model wrote. Not through a package,
+  // whose version may make a text of the text.
   // The wrapping of broken input is the one that Anthropic's documentation gives for it.
   const input = parsed === null ? { INVALID_JSON: call.input } : isTextWire ? call.input : parsed;
   return { type: 'tool-call', ...identityOf(call, wire), input, ...renderState(call.state) };
@@ -112,7 +114,7 @@ function renderResult(
 /** A name that the model made up may hold characters that the provider refuses when it comes back; so may an id of another provider. */
 function identityOf(call: ToolCallPart, wire: Wire): { toolCallId: string; toolName: string } {
   return {
-    toolCallId: wire === 'anthropic' ? call.id.replaceAll(/[^A-Za-z0-9_-]/g, '_') : call.id,
+    toolCallId: wire === 'anthropic' || isBedrock(wire) ? call.id.replaceAll(/[^A-Za-z0-9_-]/g, '_') : call.id,
     toolName: call.name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed',
   };
 }
@@ -125,15 +127,18 @@ function isProviderOptions(state: ProviderState): state is SharedV3ProviderOptio
   return Object.values(state).every(isRecord);
 }
 
-const EPHEMERAL: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+const CACHE_MARKS: Readonly<Partial<Record<Wire, SharedV3ProviderOptions>>> = {
+  anthropic: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+  'bedrock-claude': { bedrock: { cachePoint: { type: 'default' } } },
+};
 
 /**
- * Anthropic allows four breakpoints. One ends tools and system; two end the newest two messages of ours, so that the place
+ * Anthropic allows four breakpoints, there and on Bedrock. One ends tools and system; two end the newest two messages of ours, so that the place
  * that the request before wrote to the cache is marked again and found, however many blocks lie between.
  */
-function markCacheBreakpoints(prompt: LanguageModelV3Prompt): void {
+function markCacheBreakpoints(prompt: LanguageModelV3Prompt, mark: SharedV3ProviderOptions): void {
   const first = prompt[0];
-  if (first?.role === 'system') prompt[0] = { ...first, providerOptions: EPHEMERAL };
+  if (first?.role === 'system') prompt[0] = { ...first, providerOptions: mark };
   let marked = 0;
   for (let i = prompt.length - 1; i >= 0 && marked < 2; i -= 1) {
     const message = prompt[i];
@@ -142,11 +147,14 @@ function markCacheBreakpoints(prompt: LanguageModelV3Prompt): void {
     // Copies: the turn is rendered once for many requests, and marked in two of them.
     prompt[i] =
       message.role === 'user'
-        ? { ...message, content: markLast(message.content) }
-        : { ...message, content: markLast(message.content) };
+        ? { ...message, content: markLast(message.content, mark) }
+        : { ...message, content: markLast(message.content, mark) };
   }
 }
 
-function markLast<T extends { providerOptions?: SharedV3ProviderOptions }>(content: readonly T[]): T[] {
-  return content.map((part, i) => (i === content.length - 1 ? { ...part, providerOptions: EPHEMERAL } : part));
+function markLast<T extends { providerOptions?: SharedV3ProviderOptions }>(
+  content: readonly T[],
+  mark: SharedV3ProviderOptions,
+): T[] {
+  return content.map((part, i) => (i === content.length - 1 ? { ...part, providerOptions: mark } : part));
 }

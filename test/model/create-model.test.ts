@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findPackage } from '../../src/model/find-package.ts';
 import { contextWindowOf, createModel, editFamilyOf, loadPrices } from '../../src/model/index.ts';
-import { anthropicThinking, googleThinking } from '../../src/model/reasoning-options.ts';
+import { anthropicThinking, bedrockReasoning, googleThinking } from '../../src/model/reasoning-options.ts';
+import { wireOfPackage } from '../../src/model/wire.ts';
 import { answerOf, ask, modelPolicy, openModel, scripted, wirePolicy } from './fixtures.ts';
 import { chat, startScriptedServer } from './scripted-server.ts';
 
@@ -87,6 +88,18 @@ describe('a provider package', () => {
         message: expect.stringContaining('npm install --global tiny'),
       });
     }
+  });
+
+  test('that belay cannot tell an effort is refused with one', async () => {
+    const folder = await tempFolder();
+    await writePackage(folder, 'tiny', PROVIDER);
+    const model = modelPolicy({ provider: 'tiny', name: 'big', reasoningEffort: 'high' });
+    const options = { model, keys: NO_KEYS, env: { BELAY_PROVIDERS: folder }, needsPrice: false };
+    await expect(createModel({ ...options, workspace: await tempFolder() })).rejects.toMatchObject({
+      name: 'UsageError',
+      code: 'provider',
+      message: expect.stringContaining('model.reasoning_effort'),
+    });
   });
 
   test.each([
@@ -186,6 +199,8 @@ test.each([
   ['claude-sonnet-4-5-20250929', 200_000],
   ['claude-opus-4-8', 1_000_000],
   ['gemini-2.5-pro', 1_048_576],
+  ['eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 200_000],
+  ['openai.gpt-oss-120b-1:0', 131_072],
   ['some-model', null],
 ])('the window of %s is %s', (name, tokens) => {
   expect(contextWindowOf(name)).toBe(tokens);
@@ -228,4 +243,24 @@ test('effort is given in the terms of the model', () => {
   expect(googleThinking('gemini-2.5-pro', 'none')).toEqual({ thinkingBudget: 128, includeThoughts: true });
   expect(googleThinking('gemini-3-pro-preview', 'xhigh')).toEqual({ thinkingLevel: 'high', includeThoughts: true });
   expect(googleThinking('gemini-3-flash', 'none')).toEqual({ thinkingLevel: 'minimal', includeThoughts: true });
+});
+
+test.each([
+  ['us.anthropic.claude-opus-4-6-v1', 'high', { type: 'adaptive', maxReasoningEffort: 'high' }],
+  ['anthropic.claude-sonnet-4-20250514-v1:0', 'medium', { type: 'enabled', budgetTokens: 10_000 }],
+  ['openai.gpt-oss-120b-1:0', 'minimal', { type: 'enabled', maxReasoningEffort: 'low' }],
+  ['amazon.nova-2-lite-v1:0', 'none', { type: 'disabled' }],
+])('on Bedrock %s is told %s as %j', (name, effort, expected) => {
+  expect(bedrockReasoning(name, effort)).toEqual(expected);
+});
+
+test.each([
+  ['@ai-sdk/azure', 'gpt-5.6', 'azure'],
+  ['@ai-sdk/google-vertex', 'gemini-2.5-pro', 'google'],
+  ['@ai-sdk/amazon-bedrock', 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0', 'bedrock-claude'],
+  ['@ai-sdk/amazon-bedrock', 'anthropic.claude-3-haiku-20240307-v1:0', 'bedrock'],
+  ['@ai-sdk/amazon-bedrock', 'amazon.nova-2-lite-v1:0', 'bedrock'],
+  ['@someone/else', 'claude-sonnet-4-5', 'other'],
+])('%s with %s is spoken to as %s', (provider, name, wire) => {
+  expect(wireOfPackage(provider, name)).toBe(wire);
 });

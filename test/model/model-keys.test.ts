@@ -31,12 +31,25 @@ describe('the key of a model', () => {
     ['anthropic', 'ANTHROPIC_API_KEY'],
     ['google', 'GOOGLE_GENERATIVE_AI_API_KEY'],
     ['google', 'GEMINI_API_KEY'],
+    ['@ai-sdk/azure', 'AZURE_API_KEY'],
   ])('of %s is usually in %s', async (provider, variable) => {
     const keys = await loadModelKeys(modelPolicy({ provider }), {
       env: { [variable]: KEY, OTHER_API_KEY: 'x' },
       folder: '/',
     });
     expect(keys.secrets).toEqual([{ name: variable, value: KEY }]);
+  });
+
+  test.each([
+    ['@ai-sdk/amazon-bedrock', 'AWS_BEARER_TOKEN_BEDROCK'],
+    ['@ai-sdk/google-vertex', 'GOOGLE_VERTEX_API_KEY'],
+    ['@ai-sdk/mistral', 'MISTRAL_API_KEY'],
+  ])('is left to %s, which reads %s itself, but is known to be secret', async (provider, variable) => {
+    const keys = await loadModelKeys(modelPolicy({ provider }), {
+      env: { [variable]: KEY, OTHER_API_KEY: 'x' },
+      folder: '/',
+    });
+    expect(keys).toEqual({ apiKey: null, headers: {}, secrets: [{ name: variable, value: KEY }] });
   });
 
   test('of openai is never given to another server', async () => {
@@ -92,6 +105,10 @@ describe('the key of a model', () => {
     [
       { provider: 'openai', name: 'gpt-5' },
       'the model openai/gpt-5 needs a key: set OPENAI_API_KEY, or name its source in model.api_key_env, api_key_file or api_key_command',
+    ],
+    [
+      { provider: '@ai-sdk/amazon-bedrock', name: 'm' },
+      'the model @ai-sdk/amazon-bedrock/m needs a key: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name its source in model.api_key_env, api_key_file or api_key_command',
     ],
   ])('that is not to be had is a usage error: %j', async (given, message) => {
     await expect(
