@@ -1,6 +1,7 @@
 import type { LanguageModelV3, LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import { NO_USAGE, type Usage } from '../events/index.ts';
 import {
+  createCallIds,
   createPartCollector,
   dropCutCalls,
   finishOf,
@@ -8,8 +9,9 @@ import {
   type PartCollector,
   usageOf,
 } from './answer-parts.ts';
+import { foldGrowing } from './fold-growing.ts';
 import { createIdleWatch, type IdleWatch } from './idle-watch.ts';
-import type { Answer, AnswerOptions, Model, ModelFailure, ModelOutcome, ModelRequest } from './model.ts';
+import type { Answer, AnswerOptions, Message, Model, ModelFailure, ModelOutcome, ModelRequest } from './model.ts';
 import { parseFailure } from './parse-failure.ts';
 import { renderCall } from './render-call.ts';
 import type { RenderedTurns } from './render-prompt.ts';
@@ -41,8 +43,15 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
     options;
 
   const memo: RenderedTurns = new WeakMap();
+  const countCharacters = foldGrowing<Message, number>({
+    start: () => 0,
+    add: (count, message) => count + charactersOf(message),
+  });
   /** Of the longest request that was answered. */
   let acceptedCharacters = 0;
+
+  const takenIds = createCallIds();
+  const lengthOf = ({ system, messages }: ModelRequest) => system.length + countCharacters(messages);
 
   async function answer(request: ModelRequest, { signal, onText }: AnswerOptions): Promise<ModelOutcome> {
     if (signal.aborted) return { kind: 'aborted', usage: NO_USAGE };
@@ -55,8 +64,8 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
       );
       watch.touch();
       await collect(stream, collector, watch);
-      acceptedCharacters = Math.max(acceptedCharacters, charactersOf(request));
-      return settle(collector, request, provider);
+      acceptedCharacters = Math.max(acceptedCharacters, lengthOf(request));
+      return settle(collector, takenIds(request.messages), provider);
     } catch (error) {
       const usage = { ...NO_USAGE, requests: 1 };
       if (signal.aborted) return { kind: 'aborted', usage };
@@ -83,7 +92,7 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
    * wrong guess costs one compaction and one request, and the next refusal is told as it is.
    */
   function mayBeTooLong(request: ModelRequest): boolean {
-    const characters = charactersOf(request);
+    const characters = lengthOf(request);
     if (characters / CHARACTERS_A_TOKEN > contextWindow * NEAR_SHARE) return true;
     return isWindowAssumed && acceptedCharacters > 0 && characters > Math.max(acceptedCharacters, LEAST_CHARACTERS);
   }
@@ -113,7 +122,7 @@ async function collect(
 
 function settle(
   { finish, take, takeIncomplete }: PartCollector,
-  request: ModelRequest,
+  takenIds: ReadonlySet<string>,
   provider: string,
 ): ModelOutcome {
   // Some SDK providers end a stream that broke off with a finish of their own, which has no reason of the provider's.
@@ -142,7 +151,7 @@ function settle(
   const reason = finishOf(finish.reason, parts);
   const { parts: whole, cutCalls } = dropCutCalls(parts, reason, takeIncomplete());
   const answer: Answer = {
-    parts: makeCallIdsUnique(whole, request),
+    parts: makeCallIdsUnique(whole, takenIds),
     finish: reason,
     usage,
     ...(cutCalls === undefined ? {} : { cutCalls }),
@@ -154,12 +163,11 @@ function stalled(provider: string, idleMs: number): ModelFailure {
   return { code: 'stalled', message: `${provider} sent nothing for ${idleMs} ms`, retryable: true };
 }
 
-function charactersOf({ system, messages }: ModelRequest): number {
-  let count = system.length;
-  for (const message of messages) {
-    if (message.role === 'user') count += message.text.length;
-    else if (message.role === 'tool') for (const { text } of message.results) count += text.length;
-    else for (const part of message.parts) count += part.type === 'tool_call' ? part.input.length : part.text.length;
-  }
-  return count;
+function charactersOf(message: Message): number {
+  if (message.role === 'user') return message.text.length;
+  const texts =
+    message.role === 'tool'
+      ? message.results.map(({ text }) => text)
+      : message.parts.map((part) => (part.type === 'tool_call' ? part.input : part.text));
+  return texts.reduce((count, text) => count + text.length, 0);
 }

@@ -5,11 +5,12 @@ import type {
   SharedV3ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { Usage } from '../events/index.ts';
+import { foldGrowing } from './fold-growing.ts';
 import type {
   Answer,
   AnswerPart,
   FinishReason,
-  ModelRequest,
+  Message,
   ProviderState,
   ReasoningPart,
   TextPart,
@@ -148,31 +149,28 @@ export function dropCutCalls(
   return { parts: parts.filter((part) => !isCut(part)), ...(cutCalls.length === 0 ? {} : { cutCalls }) };
 }
 
-/** Some servers number their calls anew in each answer, or not at all; ids are unique in a thread, so a taken one gets a suffix. */
-export function makeCallIdsUnique(parts: readonly AnswerPart[], request: ModelRequest): AnswerPart[] {
-  const ids = parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []));
-  const own = new Set(ids);
-  // The usual case is looked for first: a thread may be long, and a set of all its ids takes time.
-  if (own.size === ids.length && !own.has('') && !hasCall(request, (id) => own.has(id))) return [...parts];
-  const taken = new Set(['']);
-  hasCall(request, (id) => {
-    taken.add(id);
-    return false;
-  });
-  return parts.map((part) => {
-    if (part.type !== 'tool_call') return part;
-    let id = part.id;
-    for (let n = 1; taken.has(id); n += 1) id = `${part.id || 'call'}_${n}`;
-    taken.add(id);
-    return id === part.id ? part : { ...part, id };
+/** The ids of all calls of a thread, asked for again as it grows. */
+export function createCallIds(): (messages: readonly Message[]) => ReadonlySet<string> {
+  return foldGrowing<Message, Set<string>>({
+    start: () => new Set(),
+    add(ids, message) {
+      if (message.role === 'assistant')
+        for (const part of message.parts) if (part.type === 'tool_call') ids.add(part.id);
+      return ids;
+    },
   });
 }
 
-function hasCall({ messages }: ModelRequest, matches: (id: string) => boolean): boolean {
-  return messages.some(
-    (message) =>
-      message.role === 'assistant' && message.parts.some((part) => part.type === 'tool_call' && matches(part.id)),
-  );
+/** Some servers number their calls anew in each answer, or not at all; ids are unique in a thread, so one of `taken` gets a suffix. */
+export function makeCallIdsUnique(parts: readonly AnswerPart[], taken: ReadonlySet<string>): AnswerPart[] {
+  const own = new Set(['']);
+  return parts.map((part) => {
+    if (part.type !== 'tool_call') return part;
+    let id = part.id;
+    for (let n = 1; taken.has(id) || own.has(id); n += 1) id = `${part.id || 'call'}_${n}`;
+    own.add(id);
+    return id === part.id ? part : { ...part, id };
+  });
 }
 
 /**

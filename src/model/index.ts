@@ -27,5 +27,5 @@ export { type CostOf, loadPrices } from './prices.ts';
 export { proxyFor } from './proxy.ts';
 export { createRecordingModel, type RecordingModelOptions } from './recording-model.ts';
 export { createReplayModel, type Drift, type ReplayModelOptions } from './replay-model.ts';
-export { type DigestMemo, requestDigest } from './request-digest.ts';
+export { createRequestDigest } from './request-digest.ts';
 export { createRetryingModel, type RetryingModelOptions } from './retrying-model.ts';

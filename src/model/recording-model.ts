@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { codeOf, UsageError } from '../errors.ts';
 import { type CassetteAnswer, renderCassetteAnswer } from './cassette.ts';
 import type { Model, ModelOutcome } from './model.ts';
-import { type DigestMemo, requestDigest } from './request-digest.ts';
+import { createRequestDigest } from './request-digest.ts';
 import { isRecord } from './tool-input.ts';
 
 export interface RecordingModelOptions {
@@ -28,7 +28,7 @@ export async function createRecordingModel(model: Model, options: RecordingModel
       cause: error,
     });
   }
-  const memo: DigestMemo = new WeakMap();
+  const digestOf = createRequestDigest();
   return {
     provider: model.provider,
     name: model.name,
@@ -36,7 +36,7 @@ export async function createRecordingModel(model: Model, options: RecordingModel
     costOf: (usage) => model.costOf(usage),
     async answer(request, answerOptions) {
       const outcome = await model.answer(request, answerOptions);
-      const said = lineOf(outcome, requestDigest(request, memo));
+      const said = lineOf(outcome, digestOf(request));
       if (said === null) return outcome;
       const line = request.purpose === undefined ? said : { ...said, purpose: request.purpose };
       try {

@@ -4,14 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, UsageError } from '../errors.ts';
 import { NO_USAGE, type Usage } from '../events/index.ts';
 import type { ModelPolicy } from '../policy/index.ts';
-import { dropCutCalls, makeCallIdsUnique } from './answer-parts.ts';
+import { createCallIds, dropCutCalls, makeCallIdsUnique } from './answer-parts.ts';
 import { type CassetteAnswer, partsOf } from './cassette.ts';
 import { ASSUMED_WINDOW_TOKENS, contextWindowOf } from './context-windows.ts';
 import type { AnswerOptions, Model, ModelFailure, ModelOutcome, ModelRequest } from './model.ts';
 import { parseFailure } from './parse-failure.ts';
 import { loadPrices } from './prices.ts';
 import { readCassette } from './read-cassette.ts';
-import { type DigestMemo, requestDigest } from './request-digest.ts';
+import { createRequestDigest } from './request-digest.ts';
 import { createRetryingModel } from './retrying-model.ts';
 
 /** A request that is not the one that the answer was recorded for. */
@@ -53,7 +53,8 @@ export async function createReplayModel(options: ReplayModelOptions): Promise<Mo
   }
   const answers = typeof cassette === 'string' ? readCassette(cassette) : iterate(cassette);
   const provider = model?.provider ?? 'replay';
-  const memo: DigestMemo = new WeakMap();
+  const digestOf = createRequestDigest();
+  const takenIds = createCallIds();
   let count = 0;
   let held: IteratorResult<CassetteAnswer, void> | null = null;
 
@@ -91,14 +92,14 @@ export async function createReplayModel(options: ReplayModelOptions): Promise<Mo
     const index = count;
     count += 1;
     if (line.request_sha256 !== undefined) {
-      const actual = requestDigest(request, memo);
+      const actual = digestOf(request);
       if (actual !== line.request_sha256) await onDrift?.({ index, expected: line.request_sha256, actual });
     }
     if (line.delay_ms !== undefined && !(await waited(line.delay_ms, signal)))
       return { kind: 'aborted', usage: { ...NO_USAGE, requests: 1 } };
     if (line.error !== undefined) return failed(failureOf(line.error, provider));
     if (line.text) onText?.(line.text);
-    return { kind: 'answer', answer: answerOf(line, index, request) };
+    return { kind: 'answer', answer: answerOf(line, index, takenIds(request.messages)) };
   }
 
   const single: Model = {
@@ -115,13 +116,13 @@ export async function createReplayModel(options: ReplayModelOptions): Promise<Mo
 function answerOf(
   line: CassetteAnswer,
   index: number,
-  request: ModelRequest,
+  takenIds: ReadonlySet<string>,
 ): Extract<ModelOutcome, { kind: 'answer' }>['answer'] {
   const finish = line.finish ?? ((line.tool_calls ?? []).length > 0 ? 'tool_calls' : 'stop');
   const usage: Usage = { ...NO_USAGE, ...line.usage, requests: 1 };
   const { parts, cutCalls } = dropCutCalls(partsOf(line, index), finish);
   return {
-    parts: makeCallIdsUnique(parts, request),
+    parts: makeCallIdsUnique(parts, takenIds),
     finish,
     usage,
     ...(cutCalls === undefined ? {} : { cutCalls }),

@@ -1,26 +1,30 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
+import { foldGrowing } from './fold-growing.ts';
 import type { Message, ModelRequest, ToolSpec } from './model.ts';
 
-/** Digests of messages and the text of tool lists that were seen before. */
-export type DigestMemo = WeakMap<Message | ModelRequest['tools'], string>;
+/** Hex sha-256 of a request in belay's own form; see `createRequestDigest`. */
+export type RequestDigest = (request: ModelRequest) => string;
 
 /**
  * Hex sha-256 of a request in belay's own form: system, tools and messages. Left out is what may differ though the same was
- * said: ids of calls, provider state and reasoning (a recording has no state), the spacing of a call's JSON.
- * With `memo` each message is hashed once, so that a long thread costs no more a turn than a short one; messages are immutable.
+ * said: ids of calls, provider state and reasoning (a recording has no state), the spacing of a call's JSON. One for all requests of a
+ * thread hashes each message once.
  */
-export function requestDigest(request: ModelRequest, memo: DigestMemo = new WeakMap()): string {
-  const messages = request.messages.map((message) => {
-    const known = memo.get(message);
-    if (known !== undefined) return known;
-    const digest = sha256(canonical(sketch(message)));
-    memo.set(message, digest);
-    return digest;
+export function createRequestDigest(): RequestDigest {
+  const toolTexts = new WeakMap<ModelRequest['tools'], string>();
+  const hashMessages = foldGrowing<Message, { hash: Hash; comma: string }>({
+    start: () => ({ hash: createHash('sha256').update('{"messages":['), comma: '' }),
+    add: ({ hash, comma }, message) => ({
+      hash: hash.update(`${comma}"${sha256(canonical(sketch(message)))}"`),
+      comma: ',',
+    }),
   });
-  const tools = memo.get(request.tools) ?? canonical(request.tools.map(pickSpec));
-  memo.set(request.tools, tools);
-  // What `canonical` would give, but for the walk through thousands of digests.
-  return sha256(`{"messages":${JSON.stringify(messages)},"system":${JSON.stringify(request.system)},"tools":${tools}}`);
+  return ({ system, tools, messages }) => {
+    const toolText = toolTexts.get(tools) ?? canonical(tools.map(pickSpec));
+    toolTexts.set(tools, toolText);
+    const end = `],"system":${JSON.stringify(system)},"tools":${toolText}}`;
+    return hashMessages(messages).hash.copy().update(end).digest('hex');
+  };
 }
 
 function pickSpec({ name, description, inputSchema }: ToolSpec): ToolSpec {

@@ -3,7 +3,7 @@ import { createTranscript, renderFirstMessage, SYSTEM_PROMPT, type Transcript } 
 import { RunBlockedError } from '../errors.ts';
 import type { FileChange } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
-import { type DigestMemo, requestDigest } from '../model/index.ts';
+import { createRequestDigest } from '../model/index.ts';
 import { createMatcher, loadDecide } from '../policy/index.ts';
 import type { ThreadPast } from '../thread/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
@@ -35,7 +35,6 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
   let lastTree = options.past?.tree ?? options.startTree;
   const touched = watchTouchedPaths({ settled: policy.services.length === 0 });
   let turn = 0;
-  const memo: DigestMemo = new WeakMap();
   return {
     model: context.model,
     tools: options.tools,
@@ -67,7 +66,7 @@ export async function createAgentPorts(options: AgentOptions): Promise<LoopPorts
     past: options.past,
     noteCallEnd: async (note) => void (await thread.appendNote(note)),
     askApproval: (about) => askApproval(context, about),
-    requestDigest: (current) => requestDigest(current, memo),
+    requestDigest: createRequestDigest(),
     limits: policy.limits,
     elapsedMs: context.elapsedMs,
     agentDeadlineMs: options.agentDeadlineMs,

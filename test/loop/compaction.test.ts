@@ -4,7 +4,7 @@ import type { EventBody } from '../../src/events/index.ts';
 import { createRedactor, NO_USAGE } from '../../src/events/index.ts';
 import { createBudget } from '../../src/loop/budget.ts';
 import { type CompactSite, compactContext } from '../../src/loop/compact-context.ts';
-import { type CassetteAnswer, createReplayModel, type Message, requestDigest } from '../../src/model/index.ts';
+import { type CassetteAnswer, createReplayModel, createRequestDigest, type Message } from '../../src/model/index.ts';
 import { createThread, type Thread } from '../../src/thread/index.ts';
 import { createNoted, GOAL, histories, take } from '../context/histories.ts';
 import { tempFolder } from '../events/temp-folder.ts';
@@ -38,7 +38,7 @@ async function openSite(lines: readonly CassetteAnswer[], window: number, notes:
   const budget = createBudget({ limits, agentDeadlineMs: 1e9, before, costOf: () => null });
   const site: CompactSite = {
     ports: {
-      ...{ model, transcript, requestDigest, toolPorts: { workspace: '/some/workspace' } },
+      ...{ model, transcript, requestDigest: createRequestDigest(), toolPorts: { workspace: '/some/workspace' } },
       emit: async (body) => void events.push(body),
       now: () => 0,
       elapsedMs: () => 0,

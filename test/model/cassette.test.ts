@@ -7,10 +7,10 @@ import {
   type Answer,
   createRecordingModel,
   createReplayModel,
+  createRequestDigest,
   type Drift,
   type FinishReason,
   type Model,
-  requestDigest,
 } from '../../src/model/index.ts';
 import { answerOf, ask, failureOf, modelPolicy, requestOf, resultsFor } from './fixtures.ts';
 
@@ -256,7 +256,8 @@ describe('a recording', () => {
       { ...part, input: '{"command":"echo [KEY]"}' },
     ]);
     expect(failureOf(await ask(replayed))).toMatchObject({ code: 'auth', httpStatus: 403 });
-    expect(drifts).toEqual([{ index: 0, expected: requestDigest(requestOf()), actual: requestDigest(other) }]);
+    const digestOf = createRequestDigest();
+    expect(drifts).toEqual([{ index: 0, expected: digestOf(requestOf()), actual: digestOf(other) }]);
   });
 
   test('that cannot be written is a usage error at the start and is told later on', async () => {

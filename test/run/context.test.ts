@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Event } from '../../src/events/index.ts';
-import { requestDigest } from '../../src/model/index.ts';
+import { createRequestDigest } from '../../src/model/index.ts';
 import { chat, chatCall, type Step, startScriptedServer } from '../model/scripted-server.ts';
 import { type Bench, commitAll, createBench, runCli } from '../scenario.ts';
 
@@ -81,7 +81,7 @@ async function askedOf(bench: Bench, { events, turn }: { events: readonly Event[
   const { purpose, pieces, summary } = JSON.parse(stdout);
   const [system = '', ...parts] = pieces.map((piece: { text: string }) => piece.text);
   const messages = [{ role: 'user' as const, text: parts.join('\n\n') }];
-  const digest = requestDigest({ system, tools: [], messages, cacheKey: '' });
+  const digest = createRequestDigest()({ system, tools: [], messages, cacheKey: '' });
   return {
     purpose,
     isWhatWasSent: started?.type === 'turn.started' && started.request_sha256 === digest,
