@@ -10,6 +10,8 @@ let script;
 const { main } = openCompiled(dist, (made) => {
   script = made;
 });
-const code = await main(process.argv.slice(2), process);
+// A build takes signals as any program does.
+const signals = { first: () => null, to: () => undefined, release: () => undefined };
+const code = await main(process.argv.slice(2), process, signals);
 if (code === 0) writeFileSync(codeFile(dist), script.createCachedData());
 process.exit(code);

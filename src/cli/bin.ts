@@ -2,6 +2,7 @@
 // The way in, and the only CommonJS of dist/. `--version` answers before anything is loaded.
 import { writeFileSync } from 'node:fs';
 import { codeOf, SinkError } from '../errors.ts';
+import { holdSignals } from './hold-signals.ts';
 import { openCompiled } from './open-compiled.ts';
 
 declare const BELAY_VERSION: string;
@@ -45,12 +46,13 @@ function keepMemoryOutOfCores(): void {
 }
 
 async function start(argv: readonly string[]): Promise<never> {
+  const signals = holdSignals(process);
   keepMemoryOutOfCores();
   keepYoungSmall();
   const { main, runJob } = openCompiled(__dirname) ?? (await import('./entries.ts'));
   const isJob = argv.length === 1 && argv[0] === '--job' && process.send !== undefined;
   // Everything is flushed or given up by now; a reader that has stopped reading would keep the process alive.
-  process.exit(isJob ? await runJob(process) : await main(argv, process));
+  process.exit(isJob ? await runJob(process, signals) : await main(argv, process, signals));
 }
 
 const argv = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import type { UsageError } from '../errors.ts';
+import type { HeldSignals } from './hold-signals.ts';
 import type { OptionTable } from './options.ts';
 import type { GivenOptions } from './read-options.ts';
 
@@ -11,6 +12,8 @@ export interface Invocation {
   words: readonly string[];
   io: Io;
   version: string;
+  /** Held for a command that has a stream of events, to its very end; others take them when they begin something. */
+  signals: HeldSignals;
   /** What is wrong with the command line. Only a command with a stream of events sees one, since its stream has to say it. */
   fault: UsageError | null;
 }

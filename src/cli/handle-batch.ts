@@ -10,7 +10,9 @@ export async function handleBatch<Asked>(
   read: (invocation: Invocation) => Promise<Asked>,
   act: (asked: Asked, sinks: BatchSinks) => Promise<number>,
 ): Promise<number> {
-  const { io, options, fault, version } = invocation;
+  const { io, options, fault, version, signals } = invocation;
+  // There is nothing to settle before it begins.
+  signals.release();
   let sinks = batchStdoutOnly(options, io);
   let asked: Asked;
   try {

@@ -1,12 +1,13 @@
 import { UsageError } from '../errors.ts';
-import { oneLine } from '../events/index.ts';
+import { oneLine, type Result } from '../events/index.ts';
 import { type RunHandle, type RunRequest, type RunSinks, refuseRun, startRun } from '../run/index.ts';
-import type { Handler, Invocation, Io } from './command.ts';
-import { guardRun } from './guard-run.ts';
+import type { Handler, Invocation } from './command.ts';
 import { openStreams, showsVerdict, stdoutOnly } from './open-streams.ts';
 import { usableFile } from './output-file.ts';
 import { describeFailure, print } from './print.ts';
 import { textOf } from './read-options.ts';
+
+type EndingRun = Pick<RunHandle, 'result' | 'problems' | 'interrupt'>;
 
 /** What `run` and `resume` do with a request once it is read. */
 export function handleRun(readRequest: (invocation: Invocation) => Promise<RunRequest>): Handler {
@@ -14,45 +15,67 @@ export function handleRun(readRequest: (invocation: Invocation) => Promise<RunRe
     handleAsked(invocation, readRequest, (request, sinks) => sayEnd(startRun(request, sinks), invocation));
 }
 
-/** Reads what is asked, then does it; where it cannot be read, the stream has its start and its end all the same. */
+/**
+ * Reads what is asked, then does it; where it cannot be read, or a signal comes before it is, the stream has its start and its end all
+ * the same.
+ */
 export async function handleAsked<Asked>(
   invocation: Invocation,
   read: (invocation: Invocation) => Promise<Asked>,
   act: (asked: Asked, sinks: RunSinks) => Promise<number>,
 ): Promise<number> {
-  const { io, options, fault } = invocation;
+  const { io, options, fault, signals } = invocation;
   let sinks = stdoutOnly(options, io);
+  let isReading = true;
+  const reading = async (): Promise<Asked> => {
+    try {
+      sinks = await openStreams(options, io);
+      if (fault !== null) throw fault;
+      return await read(invocation);
+    } finally {
+      isReading = false;
+    }
+  };
   let asked: Asked;
   try {
-    sinks = await openStreams(options, io);
-    if (fault !== null) throw fault;
-    asked = await read(invocation);
+    // A pipe or a terminal that the goal, say, comes from may never end.
+    const interrupted = new Promise<never>((_, reject) => signals.to((why) => reject(new Error(why))));
+    asked = await Promise.race([reading(), interrupted]);
   } catch (error) {
-    return sayRefused(error, invocation, sinks);
+    io.stdin.destroy();
+    const code = await sayRefused(error, invocation, sinks);
+    // Node does not exit while it waits for the other end of a named pipe.
+    if (isReading) signals.release();
+    return code;
   }
   return act(asked, sinks);
 }
 
-/** Refuses a run that cannot begin, on stderr and in its stream; returns the exit code. */
-async function sayRefused(error: unknown, { io, options, version }: Invocation, sinks: RunSinks): Promise<number> {
-  if (!(error instanceof UsageError && showsVerdict(options, io)))
+/** Refuses a run that cannot begin, or that a signal came before, on stderr and in its stream; returns the exit code. */
+export async function sayRefused(error: unknown, invocation: Invocation, sinks: RunSinks): Promise<number> {
+  const { io, options, version, signals } = invocation;
+  const isStopped = signals.first() !== null;
+  if (!isStopped && !(error instanceof UsageError && showsVerdict(options, io)))
     await print(io.stderr, `belay: ${describeFailure(error)}\n`);
   const resultFile = await usableFile(textOf(options, 'result'), io.cwd());
-  const { result, problems } = await refuseRun(error, { version, sinks, resultFile });
-  await sayProblems(problems, io);
-  return result.exit_code;
+  const run = refuseRun(error, { version, sinks, resultFile, interruption: signals.first() });
+  return isStopped ? sayEnd(run, invocation) : (await endOf(run, invocation)).exit_code;
+}
+
+/** The result, once all is said that the stream could not say. */
+async function endOf(run: EndingRun, { io, signals }: Invocation): Promise<Result> {
+  signals.to(run.interrupt);
+  const result = await run.result;
+  for (const problem of run.problems()) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
+  return result;
 }
 
 /** Waits for the end of a run, says on stderr what its stream may not have said, and returns the exit code. */
-export async function sayEnd(run: RunHandle, { io, options }: Pick<Invocation, 'io' | 'options'>): Promise<number> {
-  const result = await guardRun(run, io);
-  await sayProblems(run.problems(), io);
+export async function sayEnd(run: EndingRun, invocation: Invocation): Promise<number> {
+  const { io, options } = invocation;
+  const result = await endOf(run, invocation);
   const isBad = result.outcome !== 'verified' && result.outcome !== 'unchecked';
   if (isBad && !showsVerdict(options, io))
     await print(io.stderr, `belay: ${result.outcome}: ${oneLine(result.reason)}\n`);
   return result.exit_code;
-}
-
-async function sayProblems(problems: readonly string[], io: Pick<Io, 'stderr'>): Promise<void> {
-  for (const problem of problems) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
 }

@@ -1,18 +1,18 @@
 import { FromJob, type JobOrder, serveJob, ToJob } from '../batch/index.ts';
 import { createStreamSink, type Interruption, oneLine, openTraceSink } from '../events/index.ts';
 import type { RunHandle } from '../run/index.ts';
+import type { HeldSignals } from './hold-signals.ts';
 import { loadOutputSchema } from './load-output-schema.ts';
 
 /** The process of one run of a batch: its order comes over the channel, its events go to stdout. Returns the exit code. */
-export async function runJobProcess(process: NodeJS.Process, version: string): Promise<number> {
+export async function runJobProcess(process: NodeJS.Process, signals: HeldSignals, version: string): Promise<number> {
   let run: RunHandle | null = null;
   let why: Interruption | null = null;
   const interrupt = (reason: Interruption) => {
     why ??= reason;
     run?.interrupt(why);
   };
-  process.on('SIGINT', () => interrupt('SIGINT'));
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt('SIGTERM'));
+  signals.to(interrupt);
   // The batch is gone: nobody waits for a verdict any longer.
   process.on('disconnect', () => interrupt('SIGTERM'));
   const order = await new Promise<JobOrder>((resolve) => {

@@ -5,6 +5,7 @@ import { type ChosenCommands, chooseCommands, nameOf, unknownCommand } from './c
 import type { Command, Io } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { dropSharedFiles } from './drop-shared-files.ts';
+import type { HeldSignals } from './hold-signals.ts';
 import type { OptionTable } from './options.ts';
 import { describeFailure, print } from './print.ts';
 import { readOptions } from './read-options.ts';
@@ -32,7 +33,17 @@ interface Asked {
   parsed: Readonly<Record<string, unknown>>;
 }
 
-async function runCommand({ command, parsed }: Asked, { words, fault }: ChosenCommands, io: Io): Promise<number> {
+interface Site {
+  io: Io;
+  signals: HeldSignals;
+}
+
+async function runCommand(
+  { command, parsed }: Asked,
+  { words, fault }: ChosenCommands,
+  { io, signals }: Site,
+): Promise<number> {
+  if (command.hasStream === undefined) signals.release();
   const options = readOptions(command.options, parsed, io.env);
   const read = readWords(command, parsed, words);
   const environment = await checkEnvironment(io.env);
@@ -43,7 +54,7 @@ async function runCommand({ command, parsed }: Asked, { words, fault }: ChosenCo
   const first = fault ?? own.fault ?? options.fault ?? read.fault ?? environment.fault ?? files.fault;
   if (first !== null && command.hasStream === undefined) throw first;
   const handler = await command.load();
-  return handler({ options: files.given, words: read.words, io, version: BELAY_VERSION, fault: first });
+  return handler({ options: files.given, words: read.words, io, version: BELAY_VERSION, signals, fault: first });
 }
 
 async function parse(chosen: ChosenCommands): Promise<{ shown: string; asked: Asked | null }> {
@@ -100,14 +111,14 @@ async function parse(chosen: ChosenCommands): Promise<{ shown: string; asked: As
 }
 
 /** Parses, dispatches to one handler, and returns the exit code: the only place where one is decided. */
-export async function main(argv: readonly string[], io: Io): Promise<number> {
+export async function main(argv: readonly string[], io: Io, signals: HeldSignals): Promise<number> {
   // A reader that went away (`| head`) is told to whoever writes; without a listener it would end the process with a stack trace.
   for (const stream of [io.stdout, io.stderr]) stream.on('error', () => undefined);
   try {
     const chosen = await chooseCommands(argv);
     const { shown, asked } = await parse(chosen);
     if (shown !== '') await print(io.stdout, `${shown}\n`);
-    return asked === null ? 0 : await runCommand(asked, chosen, io);
+    return asked === null ? 0 : await runCommand(asked, chosen, { io, signals });
   } catch (error) {
     await print(io.stderr, `belay: ${describeFailure(error)}\n`);
     return error instanceof UsageError ? 2 : 1;

@@ -22,6 +22,8 @@ export interface ReportFolder {
   readonly sink: BatchSink;
   /** Resolves when the pages are there. Throws what the disk says. */
   finish(): Promise<void>;
+  /** Removes what waits for its pages, for a process that ends before. */
+  discard(): Promise<void>;
 }
 
 type JobCompleted = Extract<BatchEvent, { type: 'job.completed' }>;
@@ -57,6 +59,7 @@ async function openReportFolder(dir: string): Promise<ReportFolder> {
       },
       close: async () => undefined,
     },
+    discard: () => lines.close(),
     async finish() {
       try {
         await work;

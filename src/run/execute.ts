@@ -1,5 +1,5 @@
 import { SinkError } from '../errors.ts';
-import { createRedactor, NO_USAGE, type Result } from '../events/index.ts';
+import { createRedactor, type Interruption, NO_USAGE, type Result } from '../events/index.ts';
 import { buildFacts } from './build-facts.ts';
 import { type Conclusion, concludeError, concludeInterruption, concludeOutputLoss } from './conclusion.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -7,6 +7,7 @@ import type { RunRequest, RunSinks } from './request.ts';
 import { foldResult, NO_CHANGES, type ResultFacts } from './result.ts';
 import { createSession, type Session } from './session.ts';
 import { type Settled, settle } from './settle.ts';
+import type { RunHandle } from './start-run.ts';
 import { idle, type Worked } from './worked.ts';
 import { writeOutput } from './write-output.ts';
 
@@ -112,16 +113,25 @@ async function complete(session: Session, facts: ResultFacts, resultFile: string
   return isWritten ? emitted : { ...emitted, exit_code: emitted.exit_code === 0 ? 1 : emitted.exit_code };
 }
 
-/** A run that cannot begin because of how it was asked for: its stream is one start and one end. */
-export async function refuseRun(
+/** A run that cannot begin, because of how it was asked for or because a signal came first: its stream is one start and one end. */
+export function refuseRun(
   error: unknown,
-  options: { version: string; sinks: RunSinks; resultFile: string | null },
-): Promise<{ result: Result; problems: readonly string[] }> {
-  const { session } = createSession(options.sinks);
+  options: { version: string; sinks: RunSinks; resultFile: string | null; interruption: Interruption | null },
+): Pick<RunHandle, 'result' | 'problems' | 'interrupt'> {
+  const { session, interrupt } = createSession(options.sinks);
+  if (options.interruption !== null) interrupt(options.interruption);
+  return { result: tellRefusal(error, session, options), problems: session.problems, interrupt };
+}
+
+async function tellRefusal(
+  error: unknown,
+  session: Session,
+  { version, resultFile }: { version: string; resultFile: string | null },
+): Promise<Result> {
   session.open(createRedactor([]), []);
   await session.emit({
     type: 'run.started',
-    belay_version: options.version,
+    belay_version: version,
     ...buildFacts(),
     goal: null,
     policy: null,
@@ -131,27 +141,24 @@ export async function refuseRun(
     limits: null,
     thread_id: '',
   });
-  const result = await complete(
-    session,
-    {
-      conclusion: concludeError(error),
-      goal: null,
-      policy: null,
-      sandbox: null,
-      model: null,
-      threadId: '',
-      runId: session.runId,
-      changes: NO_CHANGES,
-      review: [],
-      denials: [],
-      usage: NO_USAGE,
-      costUsd: null,
-      used: { turns: 0, attempts: 0, toolCalls: 0 },
-      startedAt: session.startedAt,
-      durationMs: session.elapsedMs(),
-      earlierMs: 0,
-    },
-    options.resultFile,
-  );
-  return { result, problems: session.problems() };
+  const why = session.interruption();
+  const facts: ResultFacts = {
+    conclusion: why === null ? concludeError(error) : concludeInterruption(why),
+    goal: null,
+    policy: null,
+    sandbox: null,
+    model: null,
+    threadId: '',
+    runId: session.runId,
+    changes: NO_CHANGES,
+    review: [],
+    denials: [],
+    usage: NO_USAGE,
+    costUsd: null,
+    used: { turns: 0, attempts: 0, toolCalls: 0 },
+    startedAt: session.startedAt,
+    durationMs: session.elapsedMs(),
+    earlierMs: 0,
+  };
+  return complete(session, facts, resultFile);
 }

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Event, readEvents } from '../../src/events/index.ts';
@@ -53,6 +54,57 @@ describe('a signal', () => {
       const report = await auditEvents(readEvents(events));
       expect(report).toMatchObject({ ok: true, outcome: 'interrupted' });
       expect(treeOf(bench.ws)).toEqual(before);
+    },
+  );
+
+  it('ends a run whose goal is still being read, with its start and its end', async () => {
+    const { cassette, events } = layOut([FINISH]);
+    const pipe = join(bench.io, 'goal');
+    execFileSync('mkfifo', [pipe]);
+    const child = spawn(process.execPath, [CLI, 'run', '--goal-file', pipe, '--replay', cassette, '--events', events], {
+      cwd: bench.ws,
+      env: bench.env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const ended = new Promise<unknown>((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)));
+    // Opens once belay has the other end, which then waits for the goal.
+    const goal = await open(pipe, 'w');
+    child.kill('SIGTERM');
+    expect(['SIGTERM', 143]).toContain(await ended);
+    await goal.close();
+    const lines = readFileSync(events, 'utf8').trimEnd().split('\n');
+    const [first, last] = lines.map((line) => Event.parse(JSON.parse(line)));
+    expect({ lines: lines.length, first: first?.type, last }).toMatchObject({
+      lines: 2,
+      first: 'run.started',
+      last: { type: 'run.completed', result: { outcome: 'interrupted', exit_code: 143 } },
+    });
+  });
+
+  it.each([
+    ['run', 0],
+    ['verify', 10],
+  ] as const)(
+    'that comes after the verdict of belay %s leaves its exit code %i, and no folder',
+    async (command, code) => {
+      const { cassette } = layOut([FINISH]);
+      const temp = join(bench.io, 'temp');
+      mkdirSync(temp);
+      const patch = join(bench.io, 'b.patch');
+      writeFileSync(patch, '--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n');
+      writeFileSync(join(bench.io, 'red.yml'), 'version: 1\nverify: {checks: [{name: red, run: "false"}]}\n');
+      const words = {
+        run: ['run', 'go', '--replay', cassette],
+        verify: ['verify', '--patch', patch, '--base', 'HEAD', '--policy', join(bench.io, 'red.yml')],
+      }[command];
+      const hook = join(import.meta.dirname, 'signal-at-exit-hook.cjs');
+      const end = await runCli(words, bench, { env: { TMPDIR: temp, NODE_OPTIONS: `--require ${hook}` } });
+      expect({ code: end.code, signal: end.signal, said: end.result?.exit_code, left: readdirSync(temp) }).toEqual({
+        code,
+        signal: null,
+        said: code,
+        left: [],
+      });
     },
   );
 

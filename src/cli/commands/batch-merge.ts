@@ -21,8 +21,9 @@ import { requireReadable } from './audit.ts';
 /** `belay batch merge FILE…`: results or event streams of shards, joined; says what is missing. */
 export const mergeBatch: Handler = (invocation) =>
   handleBatch(invocation, readMerge, async (asked, sinks) => {
-    const { io, version } = invocation;
+    const { io, version, signals } = invocation;
     const { reports } = asked;
+    signals.to(() => void Promise.resolve(reports?.discard()).finally(signals.release));
     const stream = createBatchStream({
       sinks: [
         ...sinks.others,

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type BatchHandle, createJobStarter, planMatrix, readShard, startBatch } from '../../batch/index.ts';
+import { createJobStarter, planMatrix, readShard, startBatch } from '../../batch/index.ts';
 import { UsageError } from '../../errors.ts';
 import { oneLine, openBatchTrace, systemClock } from '../../events/index.ts';
 import { parseDuration } from '../../policy/index.ts';
@@ -29,7 +29,8 @@ function jobFile(words: readonly string[]): string | null {
   return words[0] ?? null;
 }
 
-const printPlan: Handler = async ({ options, words, io, fault }) => {
+const printPlan: Handler = async ({ options, words, io, fault, signals }) => {
+  signals.release();
   if (fault !== null) throw fault;
   const { jobs } = await planBatch(options, jobFile(words), io);
   const matrix = planMatrix(jobs.length, wholeOf(options, 'shards', { least: 1, most: 1_000_000 }));
@@ -58,7 +59,7 @@ async function readBatch({ options, words, io }: Invocation) {
 
 const runBatch: Handler = (invocation) =>
   handleBatch(invocation, readBatch, async ({ reports, ...asked }, sinks) => {
-    const { options, io, version } = invocation;
+    const { options, io, version, signals } = invocation;
     // Each job bounds its own; this process holds the key as well.
     limitOwnCores();
     if (asked.patches !== null) await mkdir(asked.patches, { recursive: true });
@@ -78,7 +79,8 @@ const runBatch: Handler = (invocation) =>
       },
       { ...sinks, others: [...sinks.others, ...further] },
     );
-    const code = await guardBatch(batch, io);
+    signals.to(batch.interrupt);
+    const code = await batch.ended;
     for (const problem of batch.problems()) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
     return finishReports(reports, { code, io });
   });
@@ -117,21 +119,4 @@ function durationOf(options: GivenOptions, name: string): number | null {
   const ms = parseDuration(text);
   if (ms !== null && ms > 0) return ms;
   throw new UsageError(`--${name}: ${JSON.stringify(text.slice(0, 40))} is no duration such as 90m or 8h`);
-}
-
-/** Turns signals into interruptions while a batch is under way. */
-async function guardBatch(batch: BatchHandle, io: Pick<Io, 'on' | 'off'>): Promise<number> {
-  const onInt = () => batch.interrupt('SIGINT');
-  const onTerm = () => batch.interrupt('SIGTERM');
-  const listeners = [
-    ['SIGINT', onInt],
-    ['SIGTERM', onTerm],
-    ['SIGHUP', onTerm],
-  ] as const;
-  for (const [signal, listener] of listeners) io.on(signal, listener);
-  try {
-    return await batch.ended;
-  } finally {
-    for (const [signal, listener] of listeners) io.off(signal, listener);
-  }
 }

@@ -7,7 +7,6 @@ import type { LoadedPolicy } from '../../policy/index.ts';
 import { findDrift, type RunRequest, startRun } from '../../run/index.ts';
 import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
-import { guardRun } from '../guard-run.ts';
 import { handleAsked } from '../handle-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyAloud } from '../load-policy-for.ts';
@@ -110,10 +109,11 @@ async function readReplay(invocation: Invocation): Promise<Asked> {
 /** `belay replay`: the recorded answers once more, against the code as it is now. The workspace is put back afterwards. */
 export const replayEvents: Handler = (invocation) =>
   handleAsked(invocation, readReplay, async ({ request, events, isPart, driftFile }, streams) => {
-    const { io, options } = invocation;
+    const { io, options, signals } = invocation;
     const replayed: Event[] = [];
     const run = startRun(request, { ...streams, others: [...streams.others, collectInto(replayed)] });
-    const result = await guardRun(run, io);
+    signals.to(run.interrupt);
+    const result = await run.result;
     if (NOT_REPLAYED.has(result.outcome)) return result.exit_code;
     const drift = findDrift(events, replayed, isPart);
     if (driftFile !== null) await writeFile(driftFile, `${JSON.stringify(drift, null, 2)}\n`);

@@ -5,7 +5,7 @@ import { Result } from '../../events/index.ts';
 import { type RunRequest, startVerify } from '../../run/index.ts';
 import { createPatchBench, type PatchBench } from '../../workspace/index.ts';
 import type { Handler, Invocation } from '../command.ts';
-import { handleAsked, sayEnd } from '../handle-run.ts';
+import { handleAsked, sayEnd, sayRefused } from '../handle-run.ts';
 import { loadPolicyAloud } from '../load-policy-for.ts';
 import { requireWritable } from '../output-file.ts';
 import { textOf } from '../read-options.ts';
@@ -13,7 +13,8 @@ import { streamFiles } from '../stream-files.ts';
 
 interface Job {
   request: RunRequest;
-  bench: PatchBench | null;
+  /** Lays the tree for `--patch`; null where the workspace is verified as it is. */
+  openBench: (() => Promise<PatchBench>) | null;
 }
 
 async function readJob({ options, io, version }: Invocation): Promise<Job> {
@@ -44,8 +45,8 @@ async function readJob({ options, io, version }: Invocation): Promise<Job> {
     stateDir: null,
     delivery: 'keep-verified',
   };
-  const bench = await openBench({ options, cwd, workspace, path: io.env['PATH'] ?? '' });
-  if (bench === null)
+  const openBench = await benchOf({ options, cwd, workspace, path: io.env['PATH'] ?? '' });
+  if (openBench === null)
     return {
       request: {
         ...request,
@@ -55,12 +56,12 @@ async function readJob({ options, io, version }: Invocation): Promise<Job> {
           policy: { ...request.policy.policy, workspace: { ...policy.policy.workspace, onFailure: 'keep' } },
         },
       },
-      bench,
+      openBench,
     };
-  return { request: { ...request, policy, workspace: bench.dir, delivery: 'discard' }, bench };
+  return { request: { ...request, policy, delivery: 'discard' }, openBench };
 }
 
-async function openBench({
+async function benchOf({
   options,
   cwd,
   workspace,
@@ -70,7 +71,7 @@ async function openBench({
   cwd: string;
   workspace: string;
   path: string;
-}): Promise<PatchBench | null> {
+}): Promise<Job['openBench']> {
   const patchFile = textOf(options, 'patch');
   const base = textOf(options, 'base');
   const expect = textOf(options, 'expect');
@@ -81,20 +82,15 @@ async function openBench({
   if (base === null) throw new UsageError('--patch needs --base: the commit that the patch is for');
   const patch = await readInput(resolve(cwd, patchFile), '--patch');
   const expected = expect === null ? null : parseResult(await readInput(resolve(cwd, expect), '--expect'), expect);
-  return createPatchBench({
-    dir: workspace,
-    path,
-    base,
-    patch,
-    expected:
-      expected === null
-        ? null
-        : {
-            patchSha256: expected.changes.patch_sha256,
-            baseCommit: expected.changes.base_commit,
-            tree: expected.changes.tree,
-          },
-  });
+  const digests =
+    expected === null
+      ? null
+      : {
+          patchSha256: expected.changes.patch_sha256,
+          baseCommit: expected.changes.base_commit,
+          tree: expected.changes.tree,
+        };
+  return () => createPatchBench({ dir: workspace, path, base, patch, expected: digests });
 }
 
 async function readInput(path: string, option: string): Promise<Buffer> {
@@ -119,10 +115,17 @@ function parseResult(bytes: Buffer, source: string): Result {
 
 /** `belay verify`: the checks alone, on the workspace or on a patch in a fresh tree. */
 export const verifyWorkspace: Handler = (invocation) =>
-  handleAsked(invocation, readJob, async ({ request, bench }, sinks) => {
+  handleAsked(invocation, readJob, async ({ request, openBench }, sinks) => {
+    if (openBench === null) return sayEnd(startVerify(request, sinks, null), invocation);
+    let bench: PatchBench;
     try {
-      return await sayEnd(startVerify(request, sinks, bench), invocation);
+      bench = await openBench();
+    } catch (error) {
+      return sayRefused(error, invocation, sinks);
+    }
+    try {
+      return await sayEnd(startVerify({ ...request, workspace: bench.dir }, sinks, bench), invocation);
     } finally {
-      await bench?.remove();
+      await bench.remove();
     }
   });
