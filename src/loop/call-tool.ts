@@ -30,7 +30,7 @@ export interface CalledTool {
 type CallFields = { call_id: string; tool: string; input: unknown };
 
 /** What the model wrote, as data where it is valid JSON, as text where it is not. */
-function callFields(part: ToolCallPart): CallFields {
+export function callFields(part: ToolCallPart): CallFields {
   let input: unknown = part.input;
   try {
     input = JSON.parse(part.input);
@@ -113,7 +113,7 @@ async function executeCall(
 }
 
 /** The end of a call is on record before anybody hears of it; where it cannot be recorded the item ends all the same, and then the run. */
-async function closeCall({ turn, ports }: CallSite, item: Item, called: CalledTool): Promise<CalledTool> {
+export async function closeCall({ turn, ports }: CallSite, item: Item, called: CalledTool): Promise<CalledTool> {
   const { result: end, ...rest } = called;
   try {
     await ports.noteCallEnd({ kind: 'call_ended', turn, end, counted: true, ...rest });
@@ -121,31 +121,6 @@ async function closeCall({ turn, ports }: CallSite, item: Item, called: CalledTo
     await ports.emit({ type: 'item.completed', turn, phase: 'agent', item });
   }
   return called;
-}
-
-const CUT_OFF = 'belay itself was ended while this ran';
-const CUT_OFF_NOTE = `cancelled: ${CUT_OFF}, so it is not known how far it got. It was not run again: look at what it left before you go on.`;
-
-/** A call that was in flight when the run was killed. Nobody knows what it did: the model decides what to do about it. */
-export async function cancelCall(call: Extract<PreparedCall, { kind: 'ready' }>, site: CallSite): Promise<CalledTool> {
-  const { part, tool, input } = call;
-  const common = { id: site.ports.nextItemId(), status: 'cancelled' as const, ...callFields(part) };
-  const item = itemOf(cutOff(tool.describe(input)), common);
-  return closeCall(
-    site,
-    { ...item, duration_ms: 0 },
-    {
-      result: { callId: part.id, name: part.name, text: CUT_OFF_NOTE, isError: true },
-      denial: null,
-      mayHaveChanged: true,
-      isCutOff: true,
-    },
-  );
-}
-
-function cutOff(detail: ToolDetail): ToolDetail {
-  if (detail.type === 'command_execution') return { ...detail, reason: CUT_OFF };
-  return detail.type === 'file_change' || detail.type === 'tool_call' ? { ...detail, error: CUT_OFF } : detail;
 }
 
 /** A tool may find out only while it works that the policy forbids the call (a link into a protected folder). */
@@ -166,7 +141,7 @@ function withOutput(item: Item, bounded: { text: string; omission: Omission | nu
   return item;
 }
 
-function itemOf(detail: ToolDetail, common: { id: string; status: ItemStatus } & CallFields): Item {
+export function itemOf(detail: ToolDetail, common: { id: string; status: ItemStatus } & CallFields): Item {
   switch (detail.type) {
     case 'command_execution':
       return {

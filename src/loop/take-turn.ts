@@ -7,12 +7,12 @@ import {
   type CalledTool,
   type CallSite,
   callTool,
-  cancelCall,
   declineCall,
   type PreparedCall,
   prepareCall,
   recordFinish,
 } from './call-tool.ts';
+import { cancelCall } from './cancel-call.ts';
 import { hintOf } from './loop-start.ts';
 import type { LoopEnd, LoopPorts } from './ports.ts';
 import type { RepeatCounter } from './repeats.ts';
@@ -201,6 +201,7 @@ async function takeCall(call: PreparedCall, site: TurnSite): Promise<CalledTool>
     return { result: end, denial: null, mayHaveChanged, ...(isCutOff === undefined ? {} : { isCutOff }) };
   }
   if (call.kind === 'finish') throw new Error('bug: a finish among the calls to run');
-  if (call.kind === 'ready' && !call.tool.readOnly && pending?.begun.has(call.part.id)) return cancelCall(call, site);
+  if (call.kind === 'ready' && !call.tool.readOnly && pending?.begun.has(call.part.id))
+    return cancelCall(call, site, pending.cutOff.at(-1) ?? null);
   return callTool(call, site);
 }

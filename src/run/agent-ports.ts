@@ -118,7 +118,9 @@ function createToolPorts({ context, home }: AgentOptions, currentTurn: () => num
     },
     async readOutput(outputId, range) {
       const found = await thread.readOutput(outputId, range);
-      return found === null ? null : { text: found.bytes.toString('utf8'), totalBytes: found.totalBytes };
+      return found === null || 'fault' in found
+        ? found
+        : { text: found.bytes.toString('utf8'), totalBytes: found.totalBytes };
     },
     access: (path) => ({
       hidden:

@@ -25,7 +25,8 @@ export interface ExportRequest {
 /** One file with everything that another machine needs to go on. Throws RunBlockedError `busy` while a run writes the thread. */
 export async function exportThread({ stateDir, threadId, file, version, path }: ExportRequest): Promise<void> {
   // Held so that nothing changes meanwhile; half a line at the end is taken off.
-  const held = await resumeThread({ stateDir, id: threadId, redactor: createRedactor([]), clock: systemClock });
+  const redactor = createRedactor([]);
+  const held = await resumeThread({ stateDir, id: threadId, version, redactor, clock: systemClock });
   try {
     const stored = await openThread(stateDir, threadId);
     const trees = [...treesOf(await readTimeline(stored))];

@@ -48,7 +48,7 @@ export async function openThread(
   if (request.resume !== undefined) {
     const { threadId: id, decision } = request.resume;
     const { loadPast, resumeThread } = await import('../thread/index.ts');
-    const thread = await resumeThread({ ...common, id });
+    const thread = await resumeThread({ ...common, id, version: request.version });
     closers.push(() => thread.close());
     const past = await loadPast(thread);
     refuseResume({ id, past, decision }, request.policy.policy.limits);

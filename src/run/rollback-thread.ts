@@ -26,6 +26,8 @@ export interface RollbackRequest {
   to: Place | 'undo';
   /** Goes on where the workspace holds changes that no turn made; they are kept as a snapshot either way. */
   force: boolean;
+  /** Of belay. */
+  version: string;
   /** The harness's PATH. */
   path: string;
 }
@@ -46,9 +48,10 @@ export interface RolledBack {
  * taken out of the log, so that a rollback can be taken back. Throws UsageError, and RunBlockedError `busy` while a run is using either.
  */
 export async function rollbackThread(request: RollbackRequest): Promise<RolledBack> {
-  const { stateDir, threadId, path } = request;
+  const { stateDir, threadId, version, path } = request;
   const { meta, dir } = await openThread(stateDir, threadId);
-  const thread = await resumeThread({ stateDir, id: threadId, redactor: createRedactor([]), clock: systemClock });
+  const redactor = createRedactor([]);
+  const thread = await resumeThread({ stateDir, id: threadId, version, redactor, clock: systemClock });
   const closers: (() => Promise<unknown>)[] = [() => thread.close()];
   try {
     const location = await locateRepository({ dir: meta.workspace, path });

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
 import type { Clock, Redactor } from '../events/index.ts';
-import { ARTIFACTS_FOLDER, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
+import { ARTIFACTS_FOLDER, openDiskThread } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
 import { FIRST } from './note-writer.ts';
 import { createThreadId, isInside, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
+import { BLOBS_FOLDER } from './stored-output.ts';
 import type { Thread } from './thread.ts';
-import { type ThreadMeta, writeMeta } from './thread-meta.ts';
+import { FORMAT, type ThreadMeta, writeMeta } from './thread-meta.ts';
 
 export interface NewThreadOptions {
   stateDir: string;
@@ -36,16 +37,16 @@ export async function createThread(options: NewThreadOptions): Promise<Thread> {
     const created = new Date(clock.now()).toISOString();
     const [lock] = await Promise.all([
       acquireLock({ path: lockPath(dir), owner: id }),
-      ...[OUTPUTS_FOLDER, ARTIFACTS_FOLDER].map((name) => mkdir(join(dir, name), { mode: 0o700 })),
+      ...[BLOBS_FOLDER, ARTIFACTS_FOLDER].map((name) => mkdir(join(dir, name), { recursive: true, mode: 0o700 })),
       writeMeta(dir, {
-        ...{ format: 1, thread_id: id, workspace, goal: redactor.redact(options.goal), created },
+        ...{ format: FORMAT, thread_id: id, workspace, goal: redactor.redact(options.goal), created },
         ...(options.version === undefined ? {} : { belay_version: options.version }),
         ...(options.asked === undefined ? {} : { asked: options.asked }),
       }),
     ]);
     if (lock.kind === 'held') throw new RunBlockedError('busy', `thread ${id} is in use by process ${lock.by.pid}`);
     return await openDiskThread({
-      ...{ id, dir, redactor, ephemeral, noteEnd: FIRST },
+      ...{ id, dir, redactor, ephemeral, noted: { end: FIRST, outputs: new Map() } },
       now: () => clock.now(),
       async syncFolders() {
         await Promise.all([dir, folder].map(syncFolder));

@@ -2,15 +2,15 @@ import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Event, Redactor } from '../events/index.ts';
 import { openJournal } from './journal.ts';
-import { type ChainEnd, createNoteWriter } from './note-writer.ts';
+import { createNoteWriter } from './note-writer.ts';
 import { openOutputStore } from './output-store.ts';
+import type { NoteScan } from './read-notes.ts';
 import { createStoreSync } from './sync-store.ts';
 import type { Thread } from './thread.ts';
 import type { ThreadNote } from './thread-note.ts';
 
 export const EVENTS_FILE = 'events.jsonl';
 export const NOTES_FILE = 'notes.jsonl';
-export const OUTPUTS_FOLDER = 'outputs';
 export const ARTIFACTS_FOLDER = 'artifacts';
 
 /** Items whose work changes something outside the log. */
@@ -23,10 +23,11 @@ const ARTIFACT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
 export interface DiskThreadOptions {
   id: string;
-  /** With its `outputs` and `artifacts` folders. */
+  /** With its folders for blobs and artifacts. */
   dir: string;
   redactor: Redactor;
-  noteEnd: ChainEnd;
+  /** What is in its notes so far. */
+  noted: NoteScan;
   ephemeral: boolean;
   now(): number;
   /** Makes the folder itself last; called once, when the first sync is due. */
@@ -46,12 +47,15 @@ const BALLAST_BYTES = 1024 * 1024;
 export async function openDiskThread(options: DiskThreadOptions): Promise<Thread> {
   const { id, dir, redactor, ephemeral } = options;
   const durable = !ephemeral;
-  const [events, notes, outputs] = await Promise.all([
+  const [events, notes] = await Promise.all([
     openJournal(join(dir, EVENTS_FILE), { durable }),
     openJournal(join(dir, NOTES_FILE), { durable }),
-    openOutputStore(join(dir, OUTPUTS_FOLDER), { redactor }),
   ]);
-  const appendNote = createNoteWriter(notes, { redactor, end: options.noteEnd, now: options.now });
+  const appendNote = createNoteWriter(notes, { redactor, end: options.noted.end, now: options.now });
+  const outputs = await openOutputStore({
+    ...{ dir, redactor, durable, kept: options.noted.outputs },
+    record: appendNote,
+  });
   const ballast = join(dir, 'ballast');
   if (durable) await writeFile(ballast, Buffer.alloc(BALLAST_BYTES));
   const dropBallast = () => rm(ballast, { force: true });

@@ -5,14 +5,15 @@ import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../errors.ts';
 import type { Clock, Redactor } from '../events/index.ts';
 import { readBranch, unansweredCalls } from './conversation.ts';
-import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
+import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, openDiskThread } from './disk-thread.ts';
 import { linkFiles } from './link-files.ts';
 import type { StoredThread } from './open-thread.ts';
-import { findChainEnd, readNoteFile, readNoteLines } from './read-notes.ts';
+import { type NoteScan, readNoteFile, readNoteLines, scanNotes } from './read-notes.ts';
 import { createThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
+import { BLOBS_FOLDER, OUTPUTS_FOLDER } from './stored-output.ts';
 import { STORE_FOLDER } from './sync-store.ts';
 import type { Thread } from './thread.ts';
-import { type ThreadMeta, writeMeta } from './thread-meta.ts';
+import { FORMAT, type ThreadMeta, writeMeta } from './thread-meta.ts';
 
 export interface ForkOptions {
   stateDir: string;
@@ -44,21 +45,26 @@ export async function forkThread(options: ForkOptions): Promise<string> {
   const id = createThreadId(created);
   const dir = join(threadsFolder(stateDir), id);
   try {
-    for (const folder of [dir, join(dir, OUTPUTS_FOLDER), join(dir, ARTIFACTS_FOLDER)])
-      await mkdir(folder, { mode: 0o700 });
-    const outputs = await copyEvents(from, join(dir, EVENTS_FILE), turn);
+    await mkdir(dir, { mode: 0o700 });
+    for (const folder of [BLOBS_FOLDER, ARTIFACTS_FOLDER])
+      await mkdir(join(dir, folder), { recursive: true, mode: 0o700 });
+    await copyEvents(from, join(dir, EVENTS_FILE), turn);
     await writeLines(join(dir, NOTES_FILE), noteLines(from, turn));
-    await linkFiles(join(from.dir, OUTPUTS_FOLDER), join(dir, OUTPUTS_FOLDER), (name) =>
-      outputs.has(name.replace(/\.json$/, '')) ? 'link' : 'skip',
+    const { fault, ...noted } = await scanNotes(join(dir, NOTES_FILE));
+    if (fault !== null) throw damaged(from.id, fault);
+    const blobs = new Set([...noted.outputs.values()].map(({ blob }) => blob));
+    await linkFiles(join(from.dir, BLOBS_FOLDER), join(dir, BLOBS_FOLDER), (name) =>
+      blobs.has(name) ? 'link' : 'skip',
     );
+    await linkFiles(join(from.dir, OUTPUTS_FOLDER), join(dir, OUTPUTS_FOLDER), () => 'link');
     await linkFiles(join(from.dir, STORE_FOLDER), join(dir, STORE_FOLDER), takesOfStore);
-    const thread = await openFork({ ...options, id, dir });
+    const thread = await openFork({ ...options, id, dir, noted });
     await tellFork(thread, options);
     await thread.close();
     await options.complete(dir);
     const goal = options.goal === null ? from.meta.goal : redactor.redact(options.goal);
     await writeMeta(dir, {
-      ...{ format: 1, thread_id: id, workspace, goal, created: new Date(created).toISOString() },
+      ...{ format: FORMAT, thread_id: id, workspace, goal, created: new Date(created).toISOString() },
       ...{ belay_version: options.version, forked_from: { thread_id: from.id, turn } },
       ...trustOf(from.meta),
     });
@@ -86,17 +92,14 @@ function takesOfStore(path: string): 'link' | 'copy' | 'skip' {
   return path.startsWith('objects/') && !path.startsWith('objects/info/') ? 'link' : 'copy';
 }
 
-/** Writes the events up to the end of the turn; returns the outputs that they name. */
-async function copyEvents(from: StoredThread, to: string, turn: number): Promise<Set<string>> {
-  const outputs = new Set<string>();
+/** Writes the events up to the end of the turn. */
+async function copyEvents(from: StoredThread, to: string, turn: number): Promise<void> {
   let found = turn === 0;
   async function* lines(): AsyncGenerator<string> {
     for await (const line of from.readEvents()) {
       if (line.kind === 'fault') throw damaged(from.id, `${EVENTS_FILE}, line ${line.lineNumber}: ${line.message}`);
       const { event } = line;
       if (turn === 0 && event.type === 'turn.started') return;
-      if (event.type === 'item.completed' && 'output_id' in event.item && event.item.output_id !== undefined)
-        outputs.add(event.item.output_id);
       yield `${line.line}\n`;
       if ((event.type === 'turn.completed' || event.type === 'turn.failed') && event.turn === turn) {
         found = true;
@@ -106,7 +109,6 @@ async function copyEvents(from: StoredThread, to: string, turn: number): Promise
   }
   await writeLines(to, lines());
   if (!found) throw new UsageError(`thread ${from.id} has no turn ${turn} that came to its end`, { code: 'no_turn' });
-  return outputs;
 }
 
 /** The lines of the notes as they are, so that their chain holds. */
@@ -127,11 +129,10 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<v
   await pipeline(lines, createWriteStream(path, { mode: 0o600, flags: 'wx', flush: true }));
 }
 
-async function openFork({ id, dir, redactor, clock }: ForkOptions & { id: string; dir: string }): Promise<Thread> {
-  const noteEnd = await findChainEnd(join(dir, NOTES_FILE));
-  if ('fault' in noteEnd) throw damaged(id, noteEnd.fault);
+function openFork(options: ForkOptions & { id: string; dir: string; noted: NoteScan }): Promise<Thread> {
+  const { id, dir, redactor, clock, noted } = options;
   return openDiskThread({
-    ...{ id, dir, redactor, noteEnd, ephemeral: false, now: () => clock.now() },
+    ...{ id, dir, redactor, noted, ephemeral: false, now: () => clock.now() },
     // Without its meta file it is no thread yet: nobody else can open it.
     async syncFolders() {},
     async release() {},

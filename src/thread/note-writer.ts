@@ -68,7 +68,7 @@ function redactPieces(note: ThreadNote, redact: Redactor['redact']): ThreadNote 
 
 const NOTE_WORDS = new Set([
   ...['message', 'rollback', 'fork', 'user', 'assistant', 'tool', 'text', 'reasoning', 'tool_call'],
-  ...['call_ended', 'approval_asked', 'approval_decided', 'approved', 'denied'],
+  ...['output', 'call_ended', 'approval_asked', 'approval_decided', 'approved', 'denied'],
   ...['work_stashed', 'work_restored', 'work_back'],
   ...['prefix', 'compaction', 'elide', 'summarize'],
   ...['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other'],

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { type Clock, type EventLine, type Redactor, readEvents } from '../events/index.ts';
 import { lockPath } from './create-thread.ts';
-import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER, openDiskThread } from './disk-thread.ts';
+import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, openDiskThread } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
 import { orNull } from './or-null.ts';
-import { type OutputRange, readStoredOutput } from './output-store.ts';
-import { findChainEnd, type NoteLine, readNoteFile } from './read-notes.ts';
+import { type NoteLine, readNoteFile, scanNotes } from './read-notes.ts';
 import { isThreadId, threadsFolder } from './state-folder.ts';
+import { BLOBS_FOLDER, checkOutputs } from './stored-output.ts';
 import type { Thread } from './thread.ts';
-import { readMeta, type ThreadMeta } from './thread-meta.ts';
+import { FORMAT, readMeta, type ThreadMeta, writeMeta } from './thread-meta.ts';
 import { readPast, type ThreadPast } from './thread-past.ts';
 
 /** A thread for reading; a run may be writing it. */
@@ -22,7 +22,8 @@ export interface StoredThread {
   readonly eventsPath: string;
   readEvents(): AsyncGenerator<EventLine, void, undefined>;
   readNotes(): AsyncGenerator<NoteLine, void, undefined>;
-  readOutput(id: string, range: { offset: number; limit: number }): Promise<OutputRange | null>;
+  /** Each output that is not on disk as it was kept, in words. */
+  checkOutputs(): AsyncGenerator<string, void, undefined>;
 }
 
 /** Throws UsageError when there is no such thread. */
@@ -37,7 +38,9 @@ export async function openThread(stateDir: string, id: string): Promise<StoredTh
     ...{ id, dir, meta, eventsPath },
     readEvents: () => readEvents(eventsPath),
     readNotes: () => readNoteFile(join(dir, NOTES_FILE)),
-    readOutput: (outputId, range) => readStoredOutput(join(dir, OUTPUTS_FOLDER), outputId, range),
+    async *checkOutputs() {
+      yield* checkOutputs(dir, (await scanNotes(join(dir, NOTES_FILE))).outputs);
+    },
   };
 }
 
@@ -57,11 +60,14 @@ async function noThread(stateDir: string, id: string): Promise<UsageError> {
 
 /**
  * Opens a thread of an earlier run for writing. Half a line that a killed run left at the end is taken off. Throws UsageError when
- * there is no such thread or its notes are damaged, and RunBlockedError `busy` when a run is writing it.
+ * there is no such thread or its notes are damaged, and RunBlockedError `busy` when a run is writing it. A thread of an earlier format
+ * gets this one's: an earlier belay could not read what is written from here on.
  */
 export async function resumeThread(options: {
   stateDir: string;
   id: string;
+  /** Of the belay that goes on. */
+  version: string;
   redactor: Redactor;
   clock: Clock;
 }): Promise<Thread> {
@@ -75,16 +81,17 @@ export async function resumeThread(options: {
   }
   try {
     // A run that was killed in its first moments has not made them all.
-    for (const name of [OUTPUTS_FOLDER, ARTIFACTS_FOLDER])
-      await mkdir(join(dir, name), { recursive: true, mode: 0o700 });
+    for (const name of [BLOBS_FOLDER, ARTIFACTS_FOLDER]) await mkdir(join(dir, name), { recursive: true, mode: 0o700 });
     await Promise.all([EVENTS_FILE, NOTES_FILE].map((name) => dropTornLine(join(dir, name))));
-    const noteEnd = await findChainEnd(join(dir, NOTES_FILE));
-    if ('fault' in noteEnd)
-      throw new UsageError(`thread ${id} cannot be resumed: ${NOTES_FILE}, ${noteEnd.fault}`, {
+    const { fault, ...noted } = await scanNotes(join(dir, NOTES_FILE));
+    if (fault !== null)
+      throw new UsageError(`thread ${id} cannot be resumed: ${NOTES_FILE}, ${fault}`, {
         code: 'thread_damaged',
       });
+    const { meta } = await openThread(options.stateDir, id);
+    if (meta.format < FORMAT) await writeMeta(dir, { ...meta, format: FORMAT, belay_version: options.version });
     return await openDiskThread({
-      ...{ id, dir, noteEnd, redactor: options.redactor, ephemeral: false },
+      ...{ id, dir, noted, redactor: options.redactor, ephemeral: false },
       now: () => options.clock.now(),
       async syncFolders() {},
       release: lock.release,

@@ -1,34 +1,48 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
 import { hasCode } from '../errors.ts';
 import type { Redactor, RedactStream } from '../events/index.ts';
 import { orNull } from './or-null.ts';
+import {
+  BLOBS_FOLDER,
+  createOutputReader,
+  digestOf,
+  earlyOutputIds,
+  findOutput,
+  GROWING_FOLDER,
+  isOutputId,
+  type OutputNote,
+  type OutputReading,
+  readRange,
+} from './stored-output.ts';
 import type { OutputRecord, OutputWriter } from './thread.ts';
 
 /** Room for all outputs of a thread: more would fill a build machine. */
 export const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-const OUTPUT_ID = /^o[1-9]\d{0,8}$/;
-/** Bytes of one read: what a tool shows is far less. */
-const MAX_READ_BYTES = 16 * 1024 * 1024;
+/** Ends the name of an output that is being written. */
+const GROWING = '.part';
 const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EFBIG'];
-
-/** Beside a finished output; without it, what is on disk is all that is known. */
-const OutputFacts = z.object({ totalBytes: z.int().min(0), storedBytes: z.int().min(0), sha256: z.string() });
-
-export interface OutputRange {
-  bytes: Buffer;
-  totalBytes: number;
-  /** Less than `totalBytes` when there was no more room: the rest was counted and hashed, but not kept. */
-  storedBytes: number;
-}
+/** What is written is put on disk from time to time, so that at the end of a long output little is left to wait for. */
+const SYNC_EVERY_BYTES = 16 * 1024 * 1024;
 
 export interface OutputStore {
   openOutput(): Promise<OutputWriter>;
-  readOutput(id: string, range: { offset: number; limit: number }): Promise<OutputRange | null>;
+  readOutput(id: string, range: { offset: number; limit: number }): Promise<OutputReading | null>;
   close(): Promise<void>;
+}
+
+export interface OutputStoreOptions {
+  /** The thread's folder, with its folder of blobs. */
+  dir: string;
+  redactor: Pick<Redactor, 'redactStream'>;
+  /** What earlier runs kept, by id. */
+  kept: ReadonlyMap<string, OutputNote>;
+  /** Keeps the note of an output, before anything names it. */
+  record(note: OutputNote): Promise<unknown>;
+  durable: boolean;
+  maxBytes?: number;
 }
 
 interface Growing {
@@ -37,15 +51,25 @@ interface Growing {
   storedBytes: number;
 }
 
-/** Outputs in files of their own. All offsets, sizes and hashes are those of the redacted bytes, which are the ones that are kept. */
-export async function openOutputStore(
-  folder: string,
-  options: { redactor: Pick<Redactor, 'redactStream'>; maxBytes?: number },
-): Promise<OutputStore> {
-  const before = await findStored(folder);
-  const room = { left: Math.max(0, (options.maxBytes ?? MAX_OUTPUT_BYTES) - before.bytes) };
+interface Site extends Pick<OutputStoreOptions, 'dir' | 'durable' | 'record'> {
+  kept: Map<string, OutputNote>;
+  room: { left: number };
+}
+
+/**
+ * Outputs as blobs under the SHA-256 of their bytes: the same bytes are kept once, and what was changed is found out. All offsets, sizes and
+ * hashes are those of the redacted bytes, which are the ones that are kept. An output grows in a file of its own; at its end it is synced,
+ * takes its name, and the note that gives it its id is written: only then can anything name it.
+ */
+export async function openOutputStore(options: OutputStoreOptions): Promise<OutputStore> {
+  const { dir, durable, record } = options;
+  const kept = new Map(options.kept);
+  const room = { left: Math.max(0, (options.maxBytes ?? MAX_OUTPUT_BYTES) - (await storedBytesOf(dir, kept))) };
+  const site: Site = { dir, durable, record, kept, room };
+  await keepCutOff(site);
   const growing = new Map<string, Growing>();
-  let lastNumber = before.lastNumber;
+  const readKept = createOutputReader(dir);
+  let lastNumber = Math.max(0, ...[...kept.keys(), ...(await earlyOutputIds(dir))].map((id) => Number(id.slice(1))));
 
   return {
     async openOutput() {
@@ -54,13 +78,13 @@ export async function openOutputStore(
       const output: Growing = { handle: null, totalBytes: 0, storedBytes: 0 };
       growing.set(id, output);
       const stream = options.redactor.redactStream();
-      return createOutputWriter({ id, path: join(folder, id), output, room, stream, onEnd: () => growing.delete(id) });
+      return createOutputWriter({ id, output, site, stream, onEnd: () => growing.delete(id) });
     },
     async readOutput(id, range) {
       const sizes = growing.get(id);
-      if (sizes === undefined) return readStoredOutput(folder, id, range);
+      if (sizes === undefined) return readKept(kept, id, range);
       const { totalBytes, storedBytes } = sizes;
-      return { bytes: await readRange(join(folder, id), { ...range, storedBytes }), totalBytes, storedBytes };
+      return { bytes: await readRange(growingPath(dir, id), { ...range, storedBytes }), totalBytes, storedBytes };
     },
     async close() {
       await Promise.all([...growing.values()].map((output) => output.handle?.close()));
@@ -69,46 +93,130 @@ export async function openOutputStore(
   };
 }
 
-/** A part of an output that is not being written; null when there is none of that id. */
-export async function readStoredOutput(
-  folder: string,
-  id: string,
-  range: { offset: number; limit: number },
-): Promise<OutputRange | null> {
-  if (!OUTPUT_ID.test(id)) return null;
-  const sizes = await readSizes(join(folder, id));
-  if (sizes === null) return null;
-  const { totalBytes, storedBytes } = sizes;
-  return { bytes: await readRange(join(folder, id), { ...range, storedBytes }), totalBytes, storedBytes };
+const growingPath = (dir: string, id: string) => join(dir, GROWING_FOLDER, id + GROWING);
+
+/** Bytes that count against the room of a thread; those that several outputs share count once. */
+async function storedBytesOf(dir: string, kept: ReadonlyMap<string, OutputNote>): Promise<number> {
+  const blobs = new Map([...kept.values()].map(({ blob, storedBytes }) => [blob, storedBytes]));
+  const early = await Promise.all((await earlyOutputIds(dir)).map((id) => findOutput(dir, new Map(), id)));
+  const bytes = [...blobs.values(), ...early.map((output) => output?.storedBytes ?? 0)];
+  return bytes.reduce((sum, one) => sum + one, 0);
+}
+
+/** What was growing when an earlier run was killed: as far as it came, it is an output like another. */
+async function keepCutOff(site: Site): Promise<void> {
+  const names = (await orNull(readdir(join(site.dir, GROWING_FOLDER)))) ?? [];
+  const ids = names.filter((name) => name.endsWith(GROWING)).map((name) => name.slice(0, -GROWING.length));
+  for (const id of ids.filter(isOutputId)) {
+    const path = growingPath(site.dir, id);
+    const { size } = await stat(path);
+    if (size === 0) {
+      await rm(path);
+      continue;
+    }
+    const sha256 = await digestOf(path);
+    await keep(site, { kind: 'output', id, totalBytes: size, storedBytes: size, sha256, blob: sha256, isCutOff: true });
+    site.room.left = Math.max(0, site.room.left - size);
+  }
+}
+
+/** Gives a file that is whole its name, and then its id. */
+async function keep({ dir, durable, record, kept }: Site, note: OutputNote): Promise<void> {
+  if (note.blob !== null) {
+    // Over one that is there: its bytes are the same, or damaged.
+    await rename(growingPath(dir, note.id), join(dir, BLOBS_FOLDER, note.blob));
+    if (durable) await syncFolder(join(dir, BLOBS_FOLDER));
+  }
+  kept.set(note.id, note);
+  await record(note);
+}
+
+/** A new name is on disk only once its folder is. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 function createOutputWriter(options: {
   id: string;
-  path: string;
   output: Growing;
-  room: { left: number };
+  site: Site;
   stream: RedactStream;
   onEnd(): void;
 }): OutputWriter {
-  const { id, path, output, room, stream } = options;
+  const { id, output, site, stream } = options;
+  const { room } = site;
+  const path = growingPath(site.dir, id);
   const hash = createHash('sha256');
+  /** Hex, of what is stored, once the rest is only counted: what is stored of an output is always its beginning. */
+  let cutAt: string | null = null;
+  let unsyncedBytes = 0;
+  let syncing: Promise<void> = Promise.resolve();
   let last: Promise<void> = Promise.resolve();
 
   async function store(bytes: Buffer): Promise<void> {
-    hash.update(bytes);
     output.totalBytes += bytes.length;
-    const kept = bytes.subarray(0, room.left);
-    if (kept.length === 0) return;
-    room.left -= kept.length;
+    const stored = cutAt === null ? await write(bytes.subarray(0, room.left)) : 0;
+    hash.update(bytes.subarray(0, stored));
+    if (stored === bytes.length) return;
+    cutAt ??= hash.copy().digest('hex');
+    hash.update(bytes.subarray(stored));
+  }
+
+  /** Returns how many bytes there was room for. */
+  async function write(bytes: Buffer): Promise<number> {
+    if (bytes.length === 0) return 0;
+    const before = output.storedBytes;
     try {
       output.handle ??= await open(path, 'wx', 0o600);
-      await output.handle.appendFile(kept);
-      output.storedBytes += kept.length;
+      await output.handle.appendFile(bytes);
+      output.storedBytes += bytes.length;
+      room.left -= bytes.length;
+      await syncSome(output.handle, bytes.length);
     } catch (error) {
       if (!hasCode(error, ...NO_ROOM)) throw error;
-      // For good: what is stored of an output is always its beginning.
       room.left = 0;
+      // A part of it may have found room.
+      if (output.handle !== null) output.storedBytes = (await output.handle.stat()).size;
     }
+    return output.storedBytes - before;
+  }
+
+  async function syncSome(handle: FileHandle, bytes: number): Promise<void> {
+    unsyncedBytes += bytes;
+    if (!site.durable || unsyncedBytes < SYNC_EVERY_BYTES) return;
+    await syncing;
+    unsyncedBytes = 0;
+    syncing = sync(handle);
+    // Told where it is waited for.
+    syncing.catch(() => undefined);
+  }
+
+  let isLost = false;
+  async function sync(handle: FileHandle): Promise<void> {
+    try {
+      await handle.datasync();
+    } catch (error) {
+      // Some file systems tell only here that there was no room.
+      if (!hasCode(error, ...NO_ROOM)) throw error;
+      isLost = true;
+    }
+  }
+
+  async function finish(): Promise<void> {
+    const { handle } = output;
+    if (handle === null) return;
+    await syncing;
+    if (site.durable) await sync(handle);
+    await handle.close();
+    output.handle = null;
+    if (!isLost && output.storedBytes > 0) return;
+    room.left = output.storedBytes = 0;
+    await rm(path, { force: true });
   }
 
   /** Chunks are stored in the order of the calls. */
@@ -122,67 +230,15 @@ function createOutputWriter(options: {
     write: (chunk) => enqueue(() => store(stream.push(chunk))),
     async end(): Promise<OutputRecord> {
       await enqueue(() => store(stream.end()));
-      await output.handle?.close();
-      output.handle = null;
+      await finish();
+      const sha256 = hash.digest('hex');
       const { totalBytes, storedBytes } = output;
-      const record = { totalBytes, storedBytes, sha256: hash.digest('hex') };
-      await writeFacts(`${path}.json`, record);
+      const blob = storedBytes === 0 ? null : (cutAt ?? sha256);
+      // The same bytes take no more room.
+      if ([...site.kept.values()].some((other) => other.blob !== null && other.blob === blob)) room.left += storedBytes;
+      await keep(site, { kind: 'output', id, totalBytes, storedBytes, sha256, blob });
       options.onEnd();
-      return { id, ...record };
+      return { id, totalBytes, storedBytes, sha256 };
     },
   };
-}
-
-async function writeFacts(path: string, facts: z.infer<typeof OutputFacts>): Promise<void> {
-  try {
-    await writeFile(path, JSON.stringify(facts), { mode: 0o600 });
-  } catch (error) {
-    if (!hasCode(error, ...NO_ROOM)) throw error;
-  }
-}
-
-/** What an earlier run of the thread left: numbers are never given twice, and its bytes count. */
-async function findStored(folder: string): Promise<{ lastNumber: number; bytes: number }> {
-  const ids = (await readdir(folder)).map((name) => name.replace(/\.json$/, '')).filter((name) => OUTPUT_ID.test(name));
-  const sizes = await Promise.all([...new Set(ids)].map((id) => readSizes(join(folder, id))));
-  return {
-    lastNumber: Math.max(0, ...ids.map((id) => Number(id.slice(1)))),
-    bytes: sizes.reduce((sum, size) => sum + (size?.storedBytes ?? 0), 0),
-  };
-}
-
-async function readSizes(path: string): Promise<{ totalBytes: number; storedBytes: number } | null> {
-  const facts = parseFacts(await orNull(readFile(`${path}.json`, 'utf8')));
-  if (facts !== null) return facts;
-  const handle = await orNull(open(path, 'r'));
-  if (handle === null) return null;
-  try {
-    const { size } = await handle.stat();
-    return { totalBytes: size, storedBytes: size };
-  } finally {
-    await handle.close();
-  }
-}
-
-/** null as well when the writer was killed in the middle. */
-function parseFacts(text: string | null): z.infer<typeof OutputFacts> | null {
-  try {
-    return text === null ? null : (OutputFacts.safeParse(JSON.parse(text)).data ?? null);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-async function readRange(path: string, range: { offset: number; limit: number; storedBytes: number }): Promise<Buffer> {
-  const length = Math.min(range.limit, range.storedBytes - range.offset, MAX_READ_BYTES);
-  if (!(length > 0) || range.offset < 0) return Buffer.alloc(0);
-  const handle = await orNull(open(path, 'r'));
-  if (handle === null) return Buffer.alloc(0);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, range.offset);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }

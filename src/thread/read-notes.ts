@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readJsonLines } from '../events/index.ts';
 import { type ChainEnd, FIRST } from './note-writer.ts';
+import type { OutputNote } from './stored-output.ts';
 import { NoteRecord, type ThreadNote } from './thread-note.ts';
 
 /** A note may hold a whole reference file. */
@@ -31,13 +32,30 @@ export async function* readNoteLines(
   }
 }
 
-/** Where the chain of a notes file goes on, or what is wrong with the file. */
-export async function findChainEnd(path: string): Promise<ChainEnd | { fault: string }> {
-  let end: ChainEnd = FIRST;
-  for await (const line of readJsonLines(path, { maxLineBytes: MAX_NOTE_BYTES })) {
-    if (line.kind === 'fault') return { fault: `line ${line.lineNumber}: ${line.message}` };
-    if (line.value['prev'] !== end.prev) return { fault: `line ${line.lineNumber} does not follow the one before` };
-    end = { seq: end.seq + 1, prev: createHash('sha256').update(line.line).digest('hex') };
-  }
-  return end;
+/** What whoever writes a thread has to know of the notes so far, without reading all that they say. */
+export interface NoteScan {
+  /** Where the chain goes on. */
+  end: ChainEnd;
+  /** By id. */
+  outputs: Map<string, OutputNote>;
 }
+
+/** Reads a notes file as far as it is whole, and says what is wrong with it. */
+export async function scanNotes(path: string): Promise<NoteScan & { fault: string | null }> {
+  let end: ChainEnd = FIRST;
+  const outputs = new Map<string, OutputNote>();
+  for await (const line of readJsonLines(path, { maxLineBytes: MAX_NOTE_BYTES })) {
+    const broken = (what: string) => ({ end, outputs, fault: `line ${line.lineNumber}${what}` });
+    if (line.kind === 'fault') return broken(`: ${line.message}`);
+    if (line.value['prev'] !== end.prev) return broken(' does not follow the one before');
+    end = { seq: end.seq + 1, prev: createHash('sha256').update(line.line).digest('hex') };
+    if (!OUTPUT_LINE.test(line.line)) continue;
+    const note = NoteRecord.safeParse(line.value).data?.note;
+    if (note === undefined) return broken(' is no note of this version');
+    if (note.kind === 'output') outputs.set(note.id, note);
+  }
+  return { end, outputs, fault: null };
+}
+
+/** As belay writes it; in a text the quotes would be escaped. */
+const OUTPUT_LINE = /"note":\{"kind":"output",/;

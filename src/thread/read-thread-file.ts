@@ -29,9 +29,9 @@ export async function readThreadFile({ path, maxBytes, place }: ThreadFileReadin
   };
   try {
     const header = await lineAs(FileHeader);
-    if (header.belay_thread_file !== FILE_FORMAT)
+    if (header.belay_thread_file > FILE_FORMAT)
       throw broken(
-        `it has format ${header.belay_thread_file}, written by belay ${oneLine(header.belay_version)}; import it with that version or a later one (this one reads format ${FILE_FORMAT})`,
+        `it has format ${header.belay_thread_file}, written by belay ${oneLine(header.belay_version)}; import it with that version or a later one (this one reads formats 1 to ${FILE_FORMAT})`,
       );
     const pathOf = await place(header);
     const names = new Set<string>();

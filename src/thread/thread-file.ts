@@ -4,8 +4,8 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod';
 
-/** Of the file; a change that this version could not read gets the next number. */
-export const FILE_FORMAT = 1;
+/** Of the file; a change that this version could not read gets the next number. Files of format 1 have `outputs`, and no blobs. */
+export const FILE_FORMAT = 2;
 
 /** First line of the file. Later formats keep these three. */
 export const FileHeader = z.object({
@@ -26,6 +26,7 @@ export const FileEnd = z.strictObject({ entries: z.int().min(0), sha256: z.strin
  */
 const NAMES: readonly RegExp[] = [
   /^(meta\.json|events\.jsonl|notes\.jsonl)$/,
+  /^blobs\/sha256\/[0-9a-f]{64}$/,
   /^outputs\/o[1-9]\d{0,8}(\.json)?$/,
   /^artifacts\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
   /^snapshots\/(start\.json|attributes|objects\.pack)$/,

@@ -6,7 +6,9 @@ import { oneLine } from '../events/index.ts';
 
 export const META_FILE = 'meta.json';
 /** Of a thread's folder; a change that this version could not read gets the next number. */
-const FORMAT = 1;
+export const FORMAT = 2;
+/** The first that this version reads: outputs under their ids, in a folder of their own. */
+const FIRST_FORMAT = 1;
 
 /** Options of a run that decide what it trusts. */
 export const TRUST_OPTIONS = ['policy', 'policy-floor', 'trust-ref'] as const;
@@ -14,7 +16,7 @@ export const TRUST_OPTIONS = ['policy', 'policy-floor', 'trust-ref'] as const;
 /** What is known of a thread before any event. */
 export const ThreadMeta = z.object({
   /** Of the folder's layout. */
-  format: z.literal(FORMAT),
+  format: z.int().min(FIRST_FORMAT).max(FORMAT),
   thread_id: z.string(),
   /** Real path. */
   workspace: z.string(),
@@ -22,7 +24,7 @@ export const ThreadMeta = z.object({
   goal: z.string(),
   /** RFC 3339. */
   created: z.string(),
-  /** The belay that made the thread; threads of the first version lack it. */
+  /** The belay that gave the thread its format; threads of the first version may lack it. */
   belay_version: z.string().exactOptional(),
   /** Where a fork branched off. */
   forked_from: z.object({ thread_id: z.string(), turn: z.int().min(0) }).exactOptional(),
@@ -42,7 +44,7 @@ export type ThreadMeta = z.infer<typeof ThreadMeta>;
 
 export async function writeMeta(dir: string, meta: ThreadMeta): Promise<void> {
   const draft = join(dir, `${META_FILE}.part`);
-  await writeFile(draft, `${JSON.stringify(meta, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  await writeFile(draft, `${JSON.stringify(meta, null, 2)}\n`, { mode: 0o600 });
   // In one step: what has a half of it would be a thread that does not open.
   await rename(draft, join(dir, META_FILE));
 }
@@ -72,7 +74,7 @@ export function parseMeta(text: string): ThreadMeta | { unreadable: string } {
 
 function describe(value: unknown): string {
   const known = AnyMeta.safeParse(value).data;
-  if (known === undefined || known.format === FORMAT) return `its ${META_FILE} is damaged`;
+  if (known === undefined || known.format <= FORMAT) return `its ${META_FILE} is damaged`;
   const writer = known.belay_version === undefined ? 'a later belay' : `belay ${oneLine(known.belay_version)}`;
-  return `it has format ${known.format}, written by ${writer}; open it with that version or a later one (this one reads format ${FORMAT})`;
+  return `it has format ${known.format}, written by ${writer}; open it with that version or a later one (this one reads formats ${FIRST_FORMAT} to ${FORMAT})`;
 }

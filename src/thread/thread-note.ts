@@ -97,6 +97,23 @@ export const ThreadNote = z.discriminatedUnion('kind', [
     /** It was in flight when the run was killed: what follows it in its answer is not made either. */
     isCutOff: z.literal(true).exactOptional(),
   }),
+  /** An output is whole on disk, under the digest of its bytes. Written before anything names it. */
+  z.object({
+    kind: z.literal('output'),
+    id: z.string().regex(/^o[1-9]\d{0,8}$/),
+    totalBytes: z.int().min(0),
+    /** Less than `totalBytes` when there was no more room. */
+    storedBytes: z.int().min(0),
+    /** Of all of it, hex. */
+    sha256: z.string(),
+    /** Of what is stored, hex: its name. null: nothing is. */
+    blob: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .nullable(),
+    /** Its command was in flight when the run was killed: this is what it had printed. */
+    isCutOff: z.literal(true).exactOptional(),
+  }),
   /** A person has to decide on a call; `tree` is the workspace that the call was meant for. */
   z.object({
     kind: z.literal('approval_asked'),

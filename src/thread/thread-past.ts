@@ -12,6 +12,7 @@ import {
 import { createBranch } from './branch.ts';
 import type { MessageNote } from './conversation.ts';
 import { readNoteFile } from './read-notes.ts';
+import type { OutputNote } from './stored-output.ts';
 import type { ThreadNote } from './thread-note.ts';
 
 export type CallEndNote = Extract<ThreadNote, { kind: 'call_ended' }>;
@@ -28,6 +29,8 @@ export interface PendingAnswer {
   approvals: readonly ApprovalNote[];
   /** By call. */
   decisions: ReadonlyMap<string, DecisionNote>;
+  /** Outputs of what was in flight, as far as they came. */
+  cutOff: readonly OutputNote[];
   /** Whether an earlier run's events tell something of it, and its end. */
   isTold: boolean;
   isClosed: boolean;
@@ -167,6 +170,7 @@ function findPending(notes: readonly ThreadNote[], events: EventFold): PendingAn
     begun: events.begun,
     approvals: after.flatMap((one) => (one.kind === 'approval_asked' ? [one] : [])),
     decisions: new Map(decided.map((one) => [one.callId, one])),
+    cutOff: after.flatMap((one) => (one.kind === 'output' && one.isCutOff === true ? [one] : [])),
     isTold: events.toldTurn === note.turn,
     isClosed: events.closedTurn === note.turn,
   };

@@ -1,4 +1,5 @@
 import type { Event } from '../events/index.ts';
+import type { OutputReading } from './stored-output.ts';
 import type { ThreadNote } from './thread-note.ts';
 
 export interface OutputRecord {
@@ -30,10 +31,8 @@ export interface Thread {
   /** Resolves with the note as it is kept: without known secrets. */
   appendNote(note: ThreadNote): Promise<ThreadNote>;
   openOutput(): Promise<OutputWriter>;
-  readOutput(
-    id: string,
-    range: { offset: number; limit: number },
-  ): Promise<{ bytes: Buffer; totalBytes: number; storedBytes?: number } | null>;
+  /** null when there is none of that id. */
+  readOutput(id: string, range: { offset: number; limit: number }): Promise<OutputReading | null>;
   /** Gives back the space set aside for the day when the disk is full: what is left to do (putting the workspace back) needs some. */
   dropBallast(): Promise<void>;
   /** Writes a file of the thread (the rejected patch, the result) atomically; returns its path. */

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { FIRST_PREV, readEvents } from '../events/index.ts';
 import { lockPath } from './create-thread.ts';
-import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, OUTPUTS_FOLDER } from './disk-thread.ts';
+import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
 import { orNull } from './or-null.ts';
 import type { PackedSnapshots } from './pack-thread.ts';
-import { readNoteFile } from './read-notes.ts';
+import { readNoteFile, scanNotes } from './read-notes.ts';
 import { readThreadFile } from './read-thread-file.ts';
 import { isThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
+import { BLOBS_FOLDER, checkOutputs, OUTPUTS_FOLDER } from './stored-output.ts';
 import { SNAPSHOT_ENTRIES } from './thread-file.ts';
 import { META_FILE, parseMeta, readMeta, type ThreadMeta, TRUST_OPTIONS, writeMeta } from './thread-meta.ts';
 import { readTimeline, treesOf } from './timeline.ts';
@@ -47,8 +48,8 @@ export async function unpackThread(options: UnpackOptions): Promise<ThreadMeta> 
         const dir = join(threadsFolder(stateDir), isThreadId(id) ? id : refuseName(file, id));
         locks.push(await claimFolder(dir, id));
         made.push(dir);
-        for (const folder of [OUTPUTS_FOLDER, ARTIFACTS_FOLDER, SNAPSHOTS_FOLDER])
-          await mkdir(join(dir, folder), { mode: 0o700 });
+        for (const folder of [BLOBS_FOLDER, OUTPUTS_FOLDER, ARTIFACTS_FOLDER, SNAPSHOTS_FOLDER])
+          await mkdir(join(dir, folder), { recursive: true, mode: 0o700 });
         return (name) => join(dir, name === META_FILE ? META_DRAFT : name);
       },
     });
@@ -123,6 +124,7 @@ async function settle(dir: string, id: string, { file, workspace, takeSnapshots 
   if (!isWhole && (trees.length > 0 || has.some((one) => one !== null))) return refuse('its snapshots are not whole');
   if (isWhole) await takeSnapshots(dir, files, trees);
   await rm(join(dir, SNAPSHOTS_FOLDER), { recursive: true, force: true });
+  await dropEmpty(join(dir, OUTPUTS_FOLDER));
   await unlink(join(dir, META_DRAFT));
   const { asked, asked_elsewhere: before = [], ...kept } = found;
   const elsewhere = [...before, ...trustOptionsOf(asked)];
@@ -130,6 +132,14 @@ async function settle(dir: string, id: string, { file, workspace, takeSnapshots 
   const meta = { ...kept, workspace, ...(elsewhere.length === 0 ? {} : { asked_elsewhere: elsewhere }) };
   await writeMeta(dir, meta);
   return meta;
+}
+
+async function dropEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
+  }
 }
 
 function trustOptionsOf(asked: ThreadMeta['asked']): NonNullable<ThreadMeta['asked_elsewhere']> {
@@ -158,5 +168,7 @@ async function findFault(dir: string): Promise<string | null> {
   }
   for await (const line of readNoteFile(join(dir, NOTES_FILE)))
     if (line.kind === 'fault') return `${NOTES_FILE}, line ${line.lineNumber}: ${line.reason}`;
+  const { outputs } = await scanNotes(join(dir, NOTES_FILE));
+  for await (const fault of checkOutputs(dir, outputs)) return fault;
   return null;
 }

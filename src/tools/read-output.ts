@@ -26,8 +26,8 @@ export const readOutput: Tool<Input> = {
     const most = ports.policy.limits.outputBytes;
     const limit = Math.min(input.limit ?? most, most);
     const read = await ports.readOutput(input.output_id, { offset, limit });
-    if (read === null) {
-      const error = `there is no kept output with the id ${JSON.stringify(input.output_id)}`;
+    if (read === null || 'fault' in read) {
+      const error = read?.fault ?? `there is no kept output with the id ${JSON.stringify(input.output_id)}`;
       return { status: 'failed', note: error, detail: detailOf(input, error) };
     }
     await output.write(read.text);

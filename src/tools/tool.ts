@@ -22,11 +22,11 @@ export interface ToolPorts {
   ): Promise<
     CommandEnd & { /** Connections that the policy did not let through, in words. */ denied?: readonly string[] }
   >;
-  /** Reads of an output that was kept; null when there is none of that id. Offsets in bytes. */
+  /** Reads of an output that was kept; null when there is none of that id, `fault` when it is not what was kept. Offsets in bytes. */
   readOutput(
     outputId: string,
     range: { offset: number; limit: number },
-  ): Promise<{ text: string; totalBytes: number } | null>;
+  ): Promise<{ text: string; totalBytes: number } | { fault: string } | null>;
   /** Whether the path (relative to `root`, `/` separators) may be read or written by the agent. */
   access(path: string): { hidden: boolean; protectedBy: string | null };
 }

@@ -93,8 +93,9 @@ describe('belay thread export and import', () => {
     expect((await other.thread('diff', id)).stdout).toBe((await runCli(['thread', 'diff', id], bench)).stdout);
     expect((await other.thread('rollback', id, '--to-turn', '2')).code).toBe(0);
     expect(treeOf(other.ws)).toEqual(treeOf(bench.ws));
-    const outputs = entriesOf(bytes).entries.filter((entry) => entry.name.startsWith('outputs/'));
-    expect(outputs.map((entry) => entry.name)).toEqual(['outputs/o1', 'outputs/o1.json']);
+    const outputs = entriesOf(bytes).entries.filter((entry) => /^(outputs|blobs)/.test(entry.name));
+    expect(outputs.map((entry) => entry.name)).toEqual(outputs.map((entry) => `blobs/sha256/${sha256(entry.bytes)}`));
+    expect(outputs).toHaveLength(1);
     expect(await other.thread('import', file)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/is here already/),
@@ -161,6 +162,20 @@ describe('belay thread export and import', () => {
           }),
         ),
         /not whole/,
+      ],
+      [
+        'an altered output',
+        gzipSync(forge(({ entries }) => entries.find((one) => one.name.startsWith('blobs/'))?.bytes.fill(0, 0, 1))),
+        /output o1 was changed/,
+      ],
+      [
+        'no output',
+        gzipSync(
+          forge((parts) => {
+            parts.entries = parts.entries.filter((one) => !one.name.startsWith('blobs/'));
+          }),
+        ),
+        /output o1 is gone/,
       ],
       ['another thread', gzipSync(replaced('meta.json', id, id.replace(/.$/, 'z'))), /another thread/],
     ];

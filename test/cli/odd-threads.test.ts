@@ -81,13 +81,13 @@ describe('a thread', () => {
     const meta = readFileSync(path, 'utf8');
     writeFileSync(
       path,
-      meta.replace('"format": 1', '"format": 2').replace(/"belay_version": "[^"]*"/, '"belay_version": "9.1.0"'),
+      meta.replace('"format": 2', '"format": 3').replace(/"belay_version": "[^"]*"/, '"belay_version": "9.1.0"'),
     );
     try {
-      expect(named(await exits(ended, /format 2, written by belay 9\.1\.0.*format 1/), ended)).toEqual(each(2));
+      expect(named(await exits(ended, /format 3, written by belay 9\.1\.0.*formats 1 to 2/), ended)).toEqual(each(2));
       const list = await runCli(['thread', 'list', '--json'], bench);
       expect(JSON.parse(list.stdout).map((one: { thread_id: string }) => one.thread_id)).toEqual([busy]);
-      expect(list).toMatchObject({ code: 0, stderr: expect.stringMatching(`${ended} cannot be opened: .*format 2`) });
+      expect(list).toMatchObject({ code: 0, stderr: expect.stringMatching(`${ended} cannot be opened: .*format 3`) });
     } finally {
       writeFileSync(path, meta);
     }

@@ -66,7 +66,7 @@ function pairingFaults(messages: readonly Message[]): string[] {
 async function readBack(line: string, thread: Thread): Promise<string | null> {
   const match = /read_output output_id=(\S+) offset=(\d+) limit=(\d+)/.exec(line);
   const found = await thread.readOutput(match?.[1] ?? '', { offset: Number(match?.[2]), limit: Number(match?.[3]) });
-  return found?.bytes.toString('utf8') ?? null;
+  return found === null || 'fault' in found ? null : found.bytes.toString('utf8');
 }
 
 it('a compaction keeps what the work needs, whatever the history and whatever the model makes of it', async () => {

@@ -16,7 +16,7 @@ async function createThreads(count: number) {
     const thread = await createThread({
       ...{ stateDir, workspace: tempFolder(), goal: 'go', redactor: createRedactor([]), clock, ephemeral: false },
     });
-    writeFileSync(join(thread.dir, 'outputs', 'o1'), Buffer.alloc(MIB, 'x'));
+    writeFileSync(join(thread.dir, 'blobs', 'big'), Buffer.alloc(MIB, 'x'));
     threads.push(thread);
   }
   const left = async () => (await listThreads(stateDir)).map(({ id }) => id);

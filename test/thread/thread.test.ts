@@ -100,9 +100,11 @@ describe('a thread on disk', () => {
     await writer.end();
     await thread.close();
 
+    const blanked = 'before [redacted:KEY] after';
+    const [digest, sizes] = [sha256(blanked), { totalBytes: blanked.length, storedBytes: blanked.length }];
     const stored = await openThread(stateDir, thread.id);
     expect(stored.meta).toEqual({
-      format: 1,
+      format: 2,
       thread_id: thread.id,
       workspace: stored.meta.workspace,
       goal: 'use [redacted:KEY]',
@@ -111,6 +113,7 @@ describe('a thread on disk', () => {
     expect(await notesOf(stateDir, thread.id)).toEqual([
       { kind: 'note', note: note('goal [redacted:KEY]') },
       { kind: 'note', note: answer },
+      { kind: 'note', note: { kind: 'output', id: 'o1', ...sizes, sha256: digest, blob: digest } },
     ]);
     const events = [];
     for await (const line of stored.readEvents()) events.push(line);
@@ -197,7 +200,7 @@ describe('an interrupted thread', () => {
       appendFileSync(join(thread.dir, file), `{"v":1,"seq":1${' '.repeat(100_000)}`);
     expect(await notesOf(stateDir, thread.id)).toMatchObject([{ kind: 'note' }, { kind: 'fault', lineNumber: 2 }]);
 
-    const resumed = await resumeThread({ stateDir, id: thread.id, redactor, clock });
+    const resumed = await resumeThread({ stateDir, id: thread.id, version: '0.1.0', redactor, clock });
     await resumed.appendNote(note('two'));
     await resumed.close();
     expect(await notesOf(stateDir, thread.id)).toEqual([
@@ -212,12 +215,12 @@ describe('an interrupted thread', () => {
 
   it('is busy while a run writes it, and can be read', async () => {
     const { thread, stateDir } = await newThread();
-    const failure = resumeThread({ stateDir, id: thread.id, redactor, clock });
+    const failure = resumeThread({ stateDir, id: thread.id, version: '0.1.0', redactor, clock });
     await expect(failure).rejects.toBeInstanceOf(RunBlockedError);
     await expect(failure).rejects.toThrow(`thread ${thread.id} is in use by process ${process.pid}`);
     expect((await openThread(stateDir, thread.id)).id).toBe(thread.id);
     await thread.close();
-    await (await resumeThread({ stateDir, id: thread.id, redactor, clock })).close();
+    await (await resumeThread({ stateDir, id: thread.id, version: '0.1.0', redactor, clock })).close();
   });
 
   it('is not resumed when its notes were altered', async () => {
@@ -227,10 +230,12 @@ describe('an interrupted thread', () => {
     await thread.close();
     const path = join(thread.dir, 'notes.jsonl');
     writeFileSync(path, readFileSync(path, 'utf8').replace('one', 'own'));
-    await expect(resumeThread({ stateDir, id: thread.id, redactor, clock })).rejects.toThrow(
+    await expect(resumeThread({ stateDir, id: thread.id, version: '0.1.0', redactor, clock })).rejects.toThrow(
       /notes.jsonl, line 2 does not follow/,
     );
-    await expect(resumeThread({ stateDir, id: thread.id, redactor, clock })).rejects.toThrow(/notes.jsonl/);
+    await expect(resumeThread({ stateDir, id: thread.id, version: '0.1.0', redactor, clock })).rejects.toThrow(
+      /notes.jsonl/,
+    );
   });
 
   it('is a usage error when there is none of that name', async () => {
@@ -239,44 +244,6 @@ describe('an interrupted thread', () => {
     for (const id of ['no-such-thread', '../threads', '', 'a/../../etc', 'x'.repeat(5000)]) {
       await expect(openThread(stateDir, id)).rejects.toBeInstanceOf(UsageError);
     }
-  });
-});
-
-describe('outputs', () => {
-  it('are read in parts, while they grow and after the run', async () => {
-    const { thread, stateDir } = await newThread();
-    const writer = await thread.openOutput();
-    await writer.write(Buffer.from('0123456789'));
-    const range = { offset: 2, limit: 3 };
-    expect(await thread.readOutput(writer.id, range)).toEqual({
-      bytes: Buffer.from('234'),
-      totalBytes: 10,
-      storedBytes: 10,
-    });
-    const expected = { id: writer.id, totalBytes: 10, storedBytes: 10, sha256: sha256('0123456789') };
-    expect(await writer.end()).toEqual(expected);
-    expect(await thread.readOutput(writer.id, { offset: 8, limit: 100 })).toMatchObject({ bytes: Buffer.from('89') });
-    expect(await thread.readOutput(writer.id, { offset: 10, limit: 100 })).toMatchObject({ bytes: Buffer.alloc(0) });
-    for (const id of ['o99', '../meta.json', 'o1.json']) expect(await thread.readOutput(id, range)).toBeNull();
-    await thread.close();
-    expect(await (await openThread(stateDir, thread.id)).readOutput(writer.id, range)).toMatchObject({
-      totalBytes: 10,
-    });
-    const resumed = await resumeThread({ stateDir, id: thread.id, redactor, clock });
-    expect((await resumed.openOutput()).id).not.toBe(writer.id);
-    await resumed.close();
-  });
-
-  it('are all known when they are empty', async () => {
-    const { thread } = await newThread();
-    const writer = await thread.openOutput();
-    expect(await writer.end()).toEqual({ id: writer.id, totalBytes: 0, storedBytes: 0, sha256: sha256('') });
-    expect(await thread.readOutput(writer.id, { offset: 0, limit: 10 })).toEqual({
-      bytes: Buffer.alloc(0),
-      totalBytes: 0,
-      storedBytes: 0,
-    });
-    await thread.close();
   });
 });
 

@@ -3,14 +3,15 @@ import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { type EventLine, type JsonLine, parseEventLine, readJsonLines } from '../../events/index.ts';
-import { auditEvents } from '../../thread/index.ts';
-import type { Handler } from '../command.ts';
+import { auditEvents, openThread, type StoredThread, stateFolder } from '../../thread/index.ts';
+import type { Handler, Invocation } from '../command.ts';
 import { print } from '../print.ts';
 
 const BROKEN = 17;
 
-/** `belay audit`: schema, hash chain, one terminal event; of a batch, for every run and for the batch itself. */
+/** `belay audit`: schema, hash chain, one terminal event; of a batch, for every run and for the batch itself; of a thread, all that it keeps. */
 export const auditStream: Handler = async ({ words: [source = ''], io }) => {
+  if (/^t_[\w-]+$/.test(source)) return auditThread(await openThread(stateFolder(io.env), source), io);
   const path = resolve(io.cwd(), source);
   if (source !== '-') await requireReadable(path);
   const lines = readJsonLines(source === '-' ? io.stdin : path);
@@ -19,16 +20,29 @@ export const auditStream: Handler = async ({ words: [source = ''], io }) => {
   const isBatch = !first.done && first.value.kind === 'line' && first.value.value['type'] === 'batch.started';
   const { faults, events, said } = isBatch ? await auditAll(all) : await auditOne(all);
   for (const fault of faults) await print(io.stderr, `${source}:${fault.line}: ${fault.reason}\n`);
-  if (faults.length > 0) {
-    await print(
-      io.stdout,
-      `broken: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'} in ${events} events\n`,
-    );
-    return BROKEN;
-  }
-  await print(io.stdout, `ok: ${events} events, ${said}\n`);
-  return 0;
+  return conclude(faults.length, { events, said }, io);
 };
+
+async function conclude(
+  faults: number,
+  { events, said }: { events: number; said: string },
+  io: Invocation['io'],
+): Promise<number> {
+  const broken = `broken: ${faults} ${faults === 1 ? 'fault' : 'faults'} in ${events} events\n`;
+  await print(io.stdout, faults > 0 ? broken : `ok: ${events} events, ${said}\n`);
+  return faults > 0 ? BROKEN : 0;
+}
+
+/** Its events, run after run, its notes, and the bytes of its outputs. */
+async function auditThread(thread: StoredThread, io: Invocation['io']): Promise<number> {
+  const { faults, events, outcome } = await auditEvents(thread.readEvents(), { severalRuns: true });
+  const told = faults.map(({ line, reason }) => `events.jsonl:${line}: ${reason}`);
+  for await (const line of thread.readNotes())
+    if (line.kind === 'fault') told.push(`notes.jsonl:${line.lineNumber}: ${line.reason}`);
+  for await (const fault of thread.checkOutputs()) told.push(fault);
+  for (const fault of told) await print(io.stderr, `${thread.id}: ${fault}\n`);
+  return conclude(told.length, { events, said: `outcome ${outcome ?? 'unknown'}` }, io);
+}
 
 async function auditOne(lines: AsyncIterable<JsonLine>) {
   const report = await auditEvents(toEvents(lines));

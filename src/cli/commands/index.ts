@@ -83,7 +83,7 @@ export const COMMANDS: readonly Command[] = [
   {
     usage: 'audit <events>',
     describe: 'check an event stream: schema, hash chain, one terminal event',
-    positionals: { events: { describe: 'event stream, or - for stdin' } },
+    positionals: { events: { describe: 'event stream, the id of a thread, or - for stdin' } },
     options: NO_OPTIONS,
     load: async () => (await import('./audit.ts')).auditStream,
   },

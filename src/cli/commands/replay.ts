@@ -39,6 +39,7 @@ async function loadEvents(source: string, { io }: Invocation): Promise<Recorded>
   const path = resolve(io.cwd(), source);
   const thread = /^t_[\w-]+$/.test(source) ? await openThread(stateFolder(io.env), source) : null;
   if (thread === null) await requireReadable(path);
+  for await (const fault of thread?.checkOutputs() ?? []) throw new UsageError(`${source}: ${fault}`);
   const events: Event[] = [];
   for await (const line of thread === null ? readEvents(path) : thread.readEvents()) {
     // Half a line at the end is what a killed run leaves, and nothing is lost with it.

@@ -6,7 +6,7 @@ import { print } from '../../print.ts';
 import { type GivenOptions, isGiven, textOf } from '../../read-options.ts';
 
 /** `belay thread rollback THREAD --to-turn N`: workspace and thread go back, and the thread says so. */
-export const rollbackAction: Handler = async ({ io, options, words: [id = ''] }) => {
+export const rollbackAction: Handler = async ({ io, options, words: [id = ''], version }) => {
   const to = placeOf(options);
   // Half a rollback helps nobody: it ends first, and takes no longer than writing the files.
   const later = () => undefined;
@@ -15,7 +15,7 @@ export const rollbackAction: Handler = async ({ io, options, words: [id = ''] })
   try {
     const done = await rollbackThread({
       ...{ stateDir: stateFolder(io.env), threadId: id, to, force: isGiven(options, 'force') },
-      path: io.env['PATH'] ?? '',
+      ...{ version, path: io.env['PATH'] ?? '' },
     });
     const { workspace, turn, tree, before, files } = done;
     const json = { thread_id: id, workspace, turn, tree, before, files };

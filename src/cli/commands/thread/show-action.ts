@@ -24,6 +24,7 @@ export const showAction: Handler = async ({ io, options, words: [id = ''] }) => 
   const timeline = await readTimeline(thread);
   for (const { file, line, reason } of timeline.faults)
     await print(io.stderr, `belay: ${thread.id}: ${file}, line ${line}: ${reason}\n`);
+  for await (const fault of thread.checkOutputs()) await print(io.stderr, `belay: ${thread.id}: ${fault}\n`);
   const text = isGiven(options, 'json')
     ? `${JSON.stringify(toJson(thread, timeline), null, 2)}\n`
     : `${[...renderHead(thread, timeline), ...renderRuns(timeline)].join('\n')}\n`;
