@@ -11,6 +11,8 @@ interface Sign extends OtherTool {
   file: RegExp;
   /** What one of the files has to say. */
   mentions?: RegExp;
+  /** A folder that has to lie beside it. */
+  beside?: string;
 }
 
 const SIGNS: readonly Sign[] = [
@@ -34,6 +36,13 @@ const SIGNS: readonly Sign[] = [
     test: 'cmake -B build && cmake --build build && ctest --test-dir build --output-on-failure',
     install: null,
   },
+  {
+    name: 'perl',
+    file: /^(Makefile\.PL|Build\.PL|cpanfile|dist\.ini)$/,
+    beside: 't',
+    test: 'prove -lr t',
+    install: 'cpanm --installdeps .',
+  },
   { name: 'just', file: /^\.?justfile$/i, mentions: /^@?test\b[^=\n]*:(?!=)/m, test: 'just test', install: null },
 ];
 
@@ -43,6 +52,7 @@ export async function findOtherTools({ names, read }: ProjectFiles): Promise<rea
   for (const sign of SIGNS) {
     const file = [...names].find((name) => sign.file.test(name));
     if (file === undefined || found.some((other) => other.file.source === sign.file.source)) continue;
+    if (sign.beside !== undefined && !names.has(sign.beside)) continue;
     if (sign.mentions === undefined || sign.mentions.test((await read(file)) ?? '')) found.push(sign);
   }
   return found.map(({ name, test, install }) => ({ name, test, install }));

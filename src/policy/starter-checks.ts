@@ -57,12 +57,16 @@ function otherChecks({ go, rust, ruby, php, java, others }: ProjectFacts): reado
   if (rust !== null)
     checks.push({
       name: 'tests-rust',
-      run: `cargo test${rust.isWorkspace ? ' --workspace' : ''}${rust.hasLock ? ' --locked' : ''}`,
+      run: `cargo test --offline${rust.isWorkspace ? ' --workspace' : ''}${rust.hasLock ? ' --locked' : ''}`,
     });
   const [ofRuby, ofPhp] = [ruby === null ? null : rubyTest(ruby), php === null ? null : phpTest(php)];
   if (ofRuby !== null) checks.push({ name: 'tests-ruby', run: ofRuby });
   if (ofPhp !== null) checks.push({ name: 'tests-php', run: ofPhp });
-  if (java !== null) checks.push({ name: 'tests-java', run: `${javaCommand(java)} --offline test` });
+  if (java !== null)
+    checks.push({
+      name: 'tests-java',
+      run: `${javaCommand(java)}${java.tool === 'maven' ? ' --batch-mode' : ''} --offline test`,
+    });
   for (const { name, test } of others) if (name !== 'just') checks.push({ name: `tests-${name}`, run: test });
   return checks;
 }

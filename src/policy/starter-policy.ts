@@ -6,6 +6,8 @@ export interface Proposal {
   installs: readonly string[];
   /** Files and folders of CI systems, relative to the repository's root. */
   ci: readonly string[];
+  /** Folders of the home that the checks need. */
+  readable: readonly string[];
 }
 
 /** A `belay.yml` to start from: what the repository shows as checks, the rest as its defaults, explained. */
@@ -30,6 +32,7 @@ export function renderStarter(proposal: Proposal): string {
     'commands:',
     '  deny: [git push]',
     '',
+    ...sandboxLines(proposal),
     ...setupLines(proposal),
     ...verifyLines(proposal),
   ].join('\n');
@@ -43,6 +46,17 @@ function workspaceLines({ ci }: Proposal): readonly string[] {
     '# Never writable by the agent, besides git, GitHub, GitLab, CircleCI and Jenkins files and this policy.',
     'workspace:',
     `  protect: [${own.join(', ')}]`,
+    '',
+  ];
+}
+
+function sandboxLines({ readable }: Proposal): readonly string[] {
+  if (readable.length === 0) return [];
+  return [
+    '# Commands see of the home only what is named here, read-only: the tools of the checks, and what they have downloaded. Each folder has to',
+    '# be there on every machine that this policy is used on.',
+    'sandbox:',
+    `  readable: [${readable.join(', ')}]`,
     '',
   ];
 }

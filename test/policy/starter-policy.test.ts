@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { loadPolicy, proposeStarter, unsupportedKeys } from '../../src/policy/index.ts';
 
+/** Without tools of its own. */
+const MACHINE = { home: '/nowhere', path: '', node: process.execPath };
 const folders: string[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
@@ -21,7 +23,7 @@ function repository(files: Readonly<Record<string, string>>): string {
 }
 
 async function propose(files: Readonly<Record<string, string>>) {
-  const { text, hasChecks } = await proposeStarter(repository(files));
+  const { text, hasChecks } = await proposeStarter(repository(files), MACHINE);
   const loaded = await loadPolicy({ kind: 'text', bytes: Buffer.from(text), source: 'belay.yml' });
   const { checks } = loaded.policy.verify;
   expect(hasChecks).toBe(checks.length > 0);
@@ -92,13 +94,13 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
     { 'go.work': 'go 1.22\nuse ./a\n', 'a/go.mod': 'module a\n', 'a/a_test.go': '' },
     ["tests: go list -f '{{.Dir}}/...' -m | xargs go test", "vet: go list -f '{{.Dir}}/...' -m | xargs go vet"],
   ],
-  ['cargo workspace', { 'Cargo.toml': '[workspace]\nmembers = ["a"]\n' }, ['tests: cargo test --workspace']],
+  ['cargo workspace', { 'Cargo.toml': '[workspace]\nmembers = ["a"]\n' }, ['tests: cargo test --offline --workspace']],
   [
     'cargo package with members',
     { 'Cargo.toml': '[package]\nname = "x"\n[workspace]\n', 'Cargo.lock': '' },
-    ['tests: cargo test --workspace --locked'],
+    ['tests: cargo test --offline --workspace --locked'],
   ],
-  ['cargo', { 'Cargo.toml': '', 'Cargo.lock': '' }, ['tests: cargo test --locked']],
+  ['cargo', { 'Cargo.toml': '', 'Cargo.lock': '' }, ['tests: cargo test --offline --locked']],
   ['rspec', { Gemfile: '', '.rspec': '' }, ['tests: bundle exec rspec']],
   [
     'rspec by its helper',
@@ -133,6 +135,8 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
     ['tests: cmake -B build && cmake --build build && ctest --test-dir build --output-on-failure'],
   ],
   ['cmake without tests', { 'CMakeLists.txt': 'project(x)\n' }, []],
+  ['perl', { 'Makefile.PL': '', 't/a.t': '', 'lib/A.pm': '' }, ['tests: prove -lr t']],
+  ['perl without tests', { cpanfile: '' }, []],
   ['just', { justfile: 'test *args:\n  sh t.sh\n' }, ['tests: just test']],
   ['just beside npm', { justfile: 'test:\n', 'package.json': manifest({ test: 'x' }) }, ['tests: npm test']],
   [
@@ -161,13 +165,13 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
       'tests-backend: go test ./... (backend)',
       'tests-frontend: npm test (frontend)',
       'tests-apps/web: npm test (apps/web)',
-      'tests-services/1: mvn --offline test (services/1)',
+      'tests-services/1: mvn --batch-mode --offline test (services/1)',
     ],
   ],
   [
     'a root that only lints, over a project',
     { 'package.json': manifest({ lint: 'x' }), 'api/Cargo.toml': '[package]\n' },
-    ['lint: npm run lint', 'tests: cargo test (api)'],
+    ['lint: npm run lint', 'tests: cargo test --offline (api)'],
   ],
   [
     'a root that tests, over projects',
@@ -177,7 +181,7 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
   ['rake', { Gemfile: '', Rakefile: 'task :test\n' }, ['tests: bundle exec rake test']],
   ['composer', { 'composer.json': manifest({ test: 'phpunit' }) }, ['tests: composer test']],
   ['phpunit', { 'composer.json': '{}', 'phpunit.xml.dist': '' }, ['tests: vendor/bin/phpunit']],
-  ['maven', { 'pom.xml': '', mvnw: '' }, ['tests: ./mvnw --offline test']],
+  ['maven', { 'pom.xml': '', mvnw: '' }, ['tests: ./mvnw --batch-mode --offline test']],
   ['gradle', { 'build.gradle.kts': '' }, ['tests: gradle --offline test']],
   ['make', { Makefile: 'TEST := x\n.PHONY: test\ntest: all\n\tsh t.sh\n' }, ['tests: make test']],
   ['make with a variable of that name', { Makefile: 'test := x\ncheck:\n\tsh t.sh\n' }, ['tests: make check']],
@@ -190,7 +194,7 @@ test.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
   [
     'two languages',
     { 'package.json': manifest({ test: 'x' }), 'Cargo.toml': '' },
-    ['tests-node: npm test', 'tests-rust: cargo test'],
+    ['tests-node: npm test', 'tests-rust: cargo test --offline'],
   ],
 ])('%s gives its checks, and the file is valid and runnable here', async (_, files, checks) => {
   const proposed = await propose(files);
@@ -202,7 +206,7 @@ test('an empty repository and a missing folder give no checks, with a hint', asy
   const { text, loaded } = await propose({});
   expect(loaded.policy.verify).toMatchObject({ checks: [], checksDeclaredEmpty: false });
   expect(text).toContain('#     - {name: tests, run: make test, timeout: 10m}');
-  expect(await proposeStarter(join(repository({}), 'none'))).toEqual({ text, hasChecks: false });
+  expect(await proposeStarter(join(repository({}), 'none'), MACHINE)).toEqual({ text, hasChecks: false });
 });
 
 test('installing is a commented step that names the hosts it needs', async () => {
@@ -246,5 +250,48 @@ test('files of CI systems beyond the built-in list are protected', async () => {
 test.skipIf(process.platform === 'win32')('a pipe or a folder in the place of a manifest is passed over', async () => {
   const dir = repository({ 'Makefile/x': '' });
   execFileSync('mkfifo', [join(dir, 'package.json')]);
-  expect(await proposeStarter(dir)).toEqual(await proposeStarter(repository({})));
+  expect(await proposeStarter(dir, MACHINE)).toEqual(await proposeStarter(repository({}), MACHINE));
+});
+
+test('tools and caches of the home that the checks need are readable, and not what lies beside them', async () => {
+  const home = repository({
+    '.cargo/bin/cargo': '',
+    '.cargo/credentials.toml': '',
+    '.cargo/registry/x': '',
+    '.rustup/settings.toml': '',
+    '.pyenv/shims/python3': '',
+    '.local/share/python-3.13/bin/python3.13': '',
+    '.local/lib/python3.13/x': '',
+    '.m2/settings.xml': '',
+    '.m2/repository/x': '',
+    '.sdkman/candidates/java/21/bin/java': '',
+    'bin/mvn': '',
+    'odd name/bin/npm': '',
+    'code/.venv/bin/python3': '',
+    '.nvm/node/bin/node': '',
+    '.nvm/node/bin/npm': '',
+  });
+  const programs = ['.cargo/bin/cargo', '.pyenv/shims/python3', '.sdkman/candidates/java/21/bin/java', 'bin/mvn'];
+  const more = ['odd name/bin/npm', 'code/.venv/bin/python3', '.nvm/node/bin/npm'];
+  for (const program of [...programs, ...more]) chmodSync(join(home, program), 0o755);
+  const found = async (first: string, files: Readonly<Record<string, string>>) => {
+    const path = [first, ...programs, ...more].map((program) => join(home, dirname(program))).join(':');
+    const folder = join(home, 'code');
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const { text } = await proposeStarter(folder, { home, path, node: join(home, '.nvm/node/bin/node') });
+    for (const name of Object.keys(files)) rmSync(join(folder, name));
+    const loaded = await loadPolicy({ kind: 'text', bytes: Buffer.from(text), source: 'belay.yml' });
+    return loaded.policy.sandbox.readable;
+  };
+  expect(await found('x', { 'Cargo.toml': '[package]\n' })).toEqual(['~/.cargo/bin', '~/.cargo/registry', '~/.rustup']);
+  expect(await found('x', { 'pom.xml': '' })).toEqual(['~/.m2/repository', '~/.sdkman/candidates/java/21', '~/bin']);
+  const python = { 'pytest.ini': '', 'test_a.py': '' };
+  expect(await found('x', python)).toEqual(['~/.local/lib/python3.13', '~/.pyenv']);
+  expect(await found('code/.venv/bin/x', python)).toEqual(['~/.local/lib/python3.13']);
+  expect(await found('.nvm/node/bin/x', { 'package.json': manifest({ test: 'x' }) })).toEqual([]);
+  expect(await found('odd name/bin/x', { 'package.json': manifest({ test: 'x' }) })).toEqual([]);
+  rmSync(join(home, '.pyenv/shims/python3'));
+  symlinkSync('../../.local/share/python-3.13/bin/python3.13', join(home, '.pyenv/shims/python3'));
+  chmodSync(join(home, '.local/share/python-3.13/bin/python3.13'), 0o755);
+  expect(await found('x', python)).toEqual(['~/.local/lib/python3.13', '~/.local/share/python-3.13', '~/.pyenv']);
 });

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { codeOf, hasCode, UsageError } from '../../errors.ts';
 import { proposeStarter } from '../../policy/index.ts';
@@ -10,7 +11,11 @@ import { isGiven, textOf } from '../read-options.ts';
 export const initPolicy: Handler = async ({ io, options }) => {
   const dir = resolve(io.cwd(), textOf(options, 'workspace') ?? '.');
   const path = join(dir, 'belay.yml');
-  const { text, hasChecks } = await proposeStarter(dir);
+  const { text, hasChecks } = await proposeStarter(dir, {
+    home: homedir(),
+    path: io.env['PATH'] ?? '',
+    node: process.execPath,
+  });
   try {
     await writeFile(path, text, { flag: isGiven(options, 'force') ? 'w' : 'wx' });
   } catch (error) {
