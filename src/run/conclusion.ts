@@ -14,6 +14,8 @@ export interface Conclusion {
   output: unknown;
   evidence: Result['evidence'];
   checks: readonly CheckResult[];
+  /** The tree that was judged; null where none was. */
+  tree: string | null;
   error: Result['error'];
   interruption: Interruption | null;
 }
@@ -26,6 +28,7 @@ const PLAIN: Omit<Conclusion, 'outcome' | 'reason'> = {
   output: undefined,
   evidence: 'none',
   checks: [],
+  tree: null,
   error: undefined,
   interruption: null,
 };

@@ -37,6 +37,7 @@ import type { RunContext } from './run-context.ts';
 import { runSetup } from './setup.ts';
 
 export interface JuryVerdict extends Verdict {
+  tree: TreeId;
   /** What the agent is told when it may try again; null when trying again cannot help or must not be told. */
   feedback: string | null;
 }
@@ -155,6 +156,7 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
       });
       return {
         ...(await proven(verdict, { context, change, tree, start })),
+        tree,
         feedback: feedbackOf(verdict, last, violations),
       };
     },

@@ -30,7 +30,7 @@ function delivers(conclusion: Conclusion, context: RunContext): boolean {
 export async function settle(context: RunContext, trees: Trees, conclusion: Conclusion): Promise<Settled> {
   const { policy, request, thread, workspace } = context;
   // A run that ended before it brought the thread's work back is about that work all the same.
-  const final = context.earlier?.isAway ? context.earlier.tree : await snapshotAnyhow(workspace);
+  const final = context.earlier?.isAway ? context.earlier.tree : await finalTree(context, conclusion);
   const change = await workspace.diff(trees.start, final);
   const kept = delivers(conclusion, context);
   // A patch that is kept holds no secret that was not there before; one that is rejected is read, not applied.
@@ -66,6 +66,14 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
     },
     review: reviewAreas(change.files, policy),
   };
+}
+
+/** What is delivered is what was judged: what a check of the last round did to the workspace itself (without a fence it can) is taken back. */
+async function finalTree({ workspace }: RunContext, { tree }: Conclusion): Promise<TreeId> {
+  const found = await snapshotAnyhow(workspace);
+  if (tree === null || found === tree) return found;
+  await workspace.restore(tree);
+  return tree;
 }
 
 async function keepPatch(

@@ -28,9 +28,6 @@ export async function verify(prepared: Prepared, patch: PatchJob | null): Promis
   if (patch?.expectedTree && (await workspace.snapshot()) !== patch.expectedTree) {
     throw new UsageError('--expect: the patch does not give the tree that the result is about', { code: 'expect' });
   }
-  const verdict = await jury.judge({ attempt: 1, baseline, limited: false });
-  return worked(
-    stoppedEarly(context) ??
-      conclude(verdict.outcome, verdict.reason, { evidence: verdict.evidence, checks: verdict.checks }),
-  );
+  const { outcome, reason, evidence, checks, tree } = await jury.judge({ attempt: 1, baseline, limited: false });
+  return worked(stoppedEarly(context) ?? conclude(outcome, reason, { evidence, checks, tree }));
 }

@@ -141,13 +141,13 @@ async function runAttempts({
     }
     const verdict = await jury.judge({ attempt, baseline, limited: end.kind === 'limit' });
     const said = describeEnd(end, context);
-    const { outcome, reason, evidence, checks } = verdict;
+    const { outcome, reason, evidence, checks, tree } = verdict;
     const again =
       verdict.feedback !== null && attempt < limits.attempts && end.kind === 'finished' && !context.stop.aborted;
     if (!again) {
       const ended = endedBy(end, verdict, context);
       const kept = ended.outcome === outcome ? said : { ...said, endedBy: ended.endedBy };
-      return { conclusion: { ...ended, ...kept, evidence, checks }, attempts: attempt };
+      return { conclusion: { ...ended, ...kept, evidence, checks, tree }, attempts: attempt };
     }
     violation = outcome === 'policy_violation' ? { ...conclude(outcome, reason), ...said, evidence, checks } : null;
     await loop.goOn(verdict.feedback ?? reason);

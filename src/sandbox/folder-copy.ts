@@ -1,12 +1,15 @@
 import {
   chmodSync,
+  closeSync,
   constants,
   copyFileSync,
   lchownSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readlinkSync,
+  readSync,
   rmdirSync,
   type Stats,
   symlinkSync,
@@ -33,12 +36,23 @@ interface Owner {
   gid: number;
 }
 
+/** What both sides of an entry looked like when they were last alike. */
+interface Alike {
+  host: string;
+  copy: string;
+  /** Whether that was so long ago that a later change shows in the times: the contents have to tell otherwise. */
+  isSettled: boolean;
+}
+
+/** Longest tick of a kernel's clock (10 ms), and of a file system that keeps seconds, with room. */
+const TICK_MS = 50;
+const COARSE_TICK_MS = 3000;
+const BLOCK_BYTES = 65_536;
 const PERMISSIONS = 0o777;
 
 /** `owner`: whom the copy is given to; null: belay's own user. No command may run during either call. */
 export function createFolderCopy(area: Area, to: string, owner: Owner | null): FolderCopy {
-  /** What both sides looked like when they were last alike. */
-  const known = new Map<string, { host: string; copy: string }>();
+  const known = new Map<string, Alike>();
   const host = (below: string): string => path.join(area.root, below);
   const copy = (below: string): string => path.join(to, below);
 
@@ -54,6 +68,16 @@ export function createFolderCopy(area: Area, to: string, owner: Owner | null): F
     return true;
   }
 
+  function remember(below: string, ofHost: Stats, ofCopy: Stats): void {
+    const isSettled = Math.max(settledAtMs(ofHost), settledAtMs(ofCopy)) < Date.now();
+    known.set(below, { host: traitsOf(ofHost), copy: traitsOf(ofCopy), isSettled });
+  }
+
+  /** Whether the copy is what it was, of an entry of which the host's looks so. */
+  function isStill(below: string, was: Alike, now: Stats): boolean {
+    return was.copy === traitsOf(now) && (was.isSettled || now.isDirectory() || holdsSame(host(below), copy(below)));
+  }
+
   function refresh(): void {
     const seen = new Set<string>();
     walk(area.root, (below, stat) => {
@@ -61,10 +85,9 @@ export function createFolderCopy(area: Area, to: string, owner: Owner | null): F
       seen.add(below);
       const was = known.get(below);
       const now = statOrNull(copy(below));
-      if (was === undefined || was.host !== traitsOf(stat) || now === null || was.copy !== traitsOf(now)) {
-        if (!give(host(below), copy(below), owner)) return false;
-        known.set(below, { host: traitsOf(stat), copy: traitsOf(lstatSync(copy(below))) });
-      }
+      const isAlike = now !== null && was?.host === traitsOf(stat) && isStill(below, was, now);
+      if (!isAlike && !give(host(below), copy(below), owner)) return false;
+      if (!isAlike || !was.isSettled) remember(below, stat, lstatSync(copy(below)));
       return stat.isDirectory();
     });
     for (const below of pathsOf(to)) if (!seen.has(below)) removeTree(copy(below), () => true);
@@ -77,7 +100,8 @@ export function createFolderCopy(area: Area, to: string, owner: Owner | null): F
     const mayWrite = (below: string): boolean => accessTo(area, below) === 'write';
     walk(to, (below, stat) => {
       present.add(below);
-      const isAlike = known.get(below)?.copy === traitsOf(stat);
+      const was = known.get(below);
+      const isAlike = was !== undefined && isStill(below, was, stat);
       if (isAlike) return stat.isDirectory();
       const isTaken =
         mayWrite(below) &&
@@ -89,7 +113,7 @@ export function createFolderCopy(area: Area, to: string, owner: Owner | null): F
         refused.push(below);
         return stat.isDirectory() && known.has(below);
       }
-      known.set(below, { host: traitsOf(lstatSync(host(below))), copy: traitsOf(stat) });
+      remember(below, lstatSync(host(below)), stat);
       return stat.isDirectory();
     });
     for (const below of [...known.keys()].toReversed()) {
@@ -138,6 +162,35 @@ function traitsOf(stat: Stats): string {
     ? `folder ${permissions}`
     : `${kindOf(stat)} ${permissions} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.ino}`;
 }
+
+function settledAtMs({ ctimeMs }: Stats): number {
+  return ctimeMs + (Number.isInteger(ctimeMs) ? COARSE_TICK_MS : TICK_MS);
+}
+
+/** Whether two files or links, equal by their traits, are equal. */
+function holdsSame(one: string, other: string): boolean {
+  const open: number[] = [];
+  try {
+    if (lstatSync(one).isSymbolicLink()) return readlinkSync(one) === readlinkSync(other);
+    for (const file of [one, other]) open.push(openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW));
+    for (;;) {
+      const blocks = open.map((file) => {
+        const block = Buffer.alloc(BLOCK_BYTES);
+        return block.subarray(0, readSync(file, block));
+      });
+      const [left = EMPTY, right = EMPTY] = blocks;
+      if (!left.equals(right)) return false;
+      if (left.length === 0) return true;
+    }
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EINVAL')) return false;
+    throw error;
+  } finally {
+    for (const file of open) closeSync(file);
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
 
 function ownerOf(folder: string): Owner | null {
   const { uid, gid } = lstatSync(folder);

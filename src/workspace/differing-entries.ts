@@ -3,6 +3,7 @@ import { open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import { statOf } from './place-file.ts';
+import { settledAtMs } from './settled-at.ts';
 
 export interface Comparison {
   /** Roots of the copy and of the tree that may have changed since. */
@@ -30,7 +31,7 @@ export const differingEntries = async (comparison: Comparison): Promise<string[]
       found.push(path);
       continue;
     }
-    const isOld = at.isOld && now.ctimeMs < comparison.sinceMs;
+    const isOld = at.isOld && settledAtMs(now) < comparison.sinceMs;
     if (!kept.isDirectory() || !now.isDirectory()) {
       if (!(await isSame({ ...comparison, path }, { kept, now, isOld }))) found.push(path);
       continue;

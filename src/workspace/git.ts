@@ -116,15 +116,17 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       });
       child.stdin?.end(stdin);
     });
-  return {
-    call,
-    run: async (args, options) => {
-      const result = await call(args, options);
-      if (result.code !== 0) throw gitFailure(args, result);
-      return result.stdout;
-    },
-  };
+  return gitOf(call);
 };
+
+export const gitOf = (call: Git['call']): Git => ({
+  call,
+  run: async (args, options) => {
+    const result = await call(args, options);
+    if (result.code !== 0) throw gitFailure(args, result);
+    return result.stdout;
+  },
+});
 
 const tooMuch = (args: readonly string[], limit: number): UsageError =>
   new UsageError(`git ${args[0] ?? ''} printed more than ${limit} bytes`, { code: 'too_large' });

@@ -23,9 +23,6 @@ export interface KeptCarry {
 const FACTS = 'carry.json';
 const Facts = z.strictObject({ root: z.string(), at_ms: z.number(), paths: z.array(z.string()) });
 
-/** File times may lag behind the clock by a tick of the kernel. */
-const TICK_MS = 100;
-
 /** Where a thread's folder has them. */
 export const carryFolder = (threadDir: string): string => join(threadDir, 'carry');
 
@@ -49,7 +46,7 @@ export const createKeptCarry = ({ root, folder }: { root: string; folder: string
     capture: async (paths) => {
       const draft = `${folder}.part`;
       await rm(draft, { recursive: true, force: true });
-      const atMs = Date.now() - TICK_MS;
+      const atMs = Date.now();
       const captured = await captureCarry({ from: root, to: join(draft, 'files'), paths });
       await writeFile(join(draft, FACTS), JSON.stringify({ root, at_ms: atMs, paths: captured }));
       await rm(folder, { recursive: true, force: true });

@@ -2,6 +2,7 @@ import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { keepConversions } from './converted-files.ts';
+import { distrustYoung } from './distrust-young.ts';
 import { createGit, type Git, isWithin } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
@@ -55,11 +56,15 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   const settings = await readUserSettings(location);
   const resumed = options.resumed === true;
   const store = await createStore({ storeDir, location, settings, resumed });
-  const git = createGit(location.program, root, {
-    GIT_DIR: store.gitDir,
-    GIT_WORK_TREE: root,
-    GIT_INDEX_FILE: store.indexFile,
-  });
+  const hashBytes = location.repository?.objectFormat === 'sha256' ? 32 : 20;
+  const git = distrustYoung(
+    createGit(location.program, root, {
+      GIT_DIR: store.gitDir,
+      GIT_WORK_TREE: root,
+      GIT_INDEX_FILE: store.indexFile,
+    }),
+    { indexFile: store.indexFile, hashBytes },
+  );
   const index = await prepareIndex(git, store, location.repository?.head?.tree ?? null);
   const { manyEntries = MANY_ENTRIES } = options;
   if (index.entries >= manyEntries) await tuneStore(store);
@@ -75,7 +80,7 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   const site: SnapshotSite = {
     git,
     root,
-    zeroOid: '0'.repeat(location.repository?.objectFormat === 'sha256' ? 64 : 40),
+    zeroOid: '00'.repeat(hashBytes),
     pinned,
     held: { tree: null },
     editsTrees: index.entries >= manyEntries && (await storesExactly(store)),

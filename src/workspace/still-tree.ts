@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
+import { settledAtMs } from './settled-at.ts';
 
 /**
  * Knows whether a small tree is as it was when git last looked at all of it, by the stat data of every entry: the look takes less time
@@ -51,7 +52,7 @@ export const createStillTree = ({ root, entries, submodules }: StillTreeOptions)
       const look = isSmall && nested.length === 0 ? lookAt(root, closed) : null;
       isSmall = look !== null;
       // What changed since git began, or within one tick of the clock before, may look as it did when git saw it.
-      if (look !== null && look.settledAtMs < beganAtMs) seen = look.signature;
+      if (look !== null && look.settledMs < beganAtMs) seen = look.signature;
     },
     forget() {
       seen = null;
@@ -63,23 +64,17 @@ interface Look {
   /** Equal for two looks between which nothing changed. */
   signature: string;
   /** From here on, a change gives another time stamp to each of the entries. */
-  settledAtMs: number;
+  settledMs: number;
 }
-
-/** Longest tick of a kernel's clock (10 ms), with room. */
-const TICK_MS = 50;
-/** Of a file system that keeps seconds, or two of them. */
-const COARSE_TICK_MS = 3000;
 
 /** null for a tree that is too large, that changes meanwhile, or of which not everything can be seen. Follows no link. */
 const lookAt = (root: string, closed: ReadonlySet<string>): Look | null => {
   const waiting = [''];
   const found: string[] = [];
-  let settledAtMs = 0;
+  let settledMs = 0;
   const statOf = (path: string) => {
     const stats = lstatSync(join(root, path));
-    const tickMs = Number.isInteger(stats.ctimeMs) ? COARSE_TICK_MS : TICK_MS;
-    settledAtMs = Math.max(settledAtMs, stats.ctimeMs + tickMs);
+    settledMs = Math.max(settledMs, settledAtMs(stats));
     return stats;
   };
   try {
@@ -105,7 +100,7 @@ const lookAt = (root: string, closed: ReadonlySet<string>): Look | null => {
     if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return null;
     throw error;
   }
-  return { signature: found.join('\0'), settledAtMs };
+  return { signature: found.join('\0'), settledMs };
 };
 
 const kindOf = (entry: Dirent): string =>
