@@ -1,5 +1,5 @@
-import { fork } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { type ChildProcess, fork } from 'node:child_process';
+import { Readable } from 'node:stream';
 import type { Interruption } from '../events/index.ts';
 import { FromJob, type JobOrder, type ToJob } from './job-order.ts';
 
@@ -32,6 +32,7 @@ export function createJobStarter(program: string, env: NodeJS.ProcessEnv): Start
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const { stdout, stderr } = child;
+    if (child.pid === undefined) return notStarted(child);
     if (stdout === null || stderr === null) throw new Error('bug: the run has no pipes');
     let tail = '';
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -55,5 +56,17 @@ export function createJobStarter(program: string, env: NodeJS.ProcessEnv): Start
       interrupt: (why) => send({ kind: 'interrupt', why }),
       kill: () => void child.kill('SIGKILL'),
     };
+  };
+}
+
+/** The machine has no process or descriptor left for it. Its pipes are not there, and a signal would go to belay's own process group. */
+function notStarted(child: ChildProcess): RunningJob {
+  return {
+    stdout: Readable.from([]),
+    ended: new Promise((resolve) => {
+      child.on('error', (error) => resolve({ how: `it cannot be started (${error.message})`, stderr: '' }));
+    }),
+    interrupt: () => undefined,
+    kill: () => undefined,
   };
 }

@@ -1,10 +1,18 @@
 import type { Interruption } from '../events/index.ts';
 
-/** A closed terminal ends belay in the same orderly way as SIGTERM. */
+/**
+ * A closed terminal, a limit on processor time and what schedulers send before it is too late end belay in the same orderly way as
+ * SIGTERM. Without a listener, SIGUSR1 would open Node's debugger to whoever can reach loopback.
+ */
 const MEANINGS = [
   ['SIGINT', 'SIGINT'],
   ['SIGTERM', 'SIGTERM'],
   ['SIGHUP', 'SIGTERM'],
+  ['SIGQUIT', 'SIGTERM'],
+  ['SIGXCPU', 'SIGTERM'],
+  ['SIGALRM', 'SIGTERM'],
+  ['SIGUSR1', 'SIGTERM'],
+  ['SIGUSR2', 'SIGTERM'],
 ] as const;
 
 /** Signals that ask this process to end, held back from its first line on, so that what has an end to tell can tell it. */

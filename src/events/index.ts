@@ -18,6 +18,7 @@ export { Job, JobId } from './job.ts';
 export { JobRecord, RunSummary, Shard } from './job-record.ts';
 export { openBatchTrace, openTraceSink } from './open-trace-sink.ts';
 export { exitCodeOf, type Interruption, isJudged, Outcome } from './outcome.ts';
+export { parseJson } from './parse-json.ts';
 export { toPlainJson } from './plain-json.ts';
 export { createProgressLines } from './progress-lines.ts';
 export { type EventLine, parseEventLine, readEvents } from './read-events.ts';

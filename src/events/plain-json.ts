@@ -1,5 +1,5 @@
 /** Deeper than any real input; JSON.stringify overflows the stack at some thousands. */
-const MAX_DEPTH = 200;
+export const MAX_DEPTH = 200;
 /** Fields whose value has a shape that is not belay's own: what the model or a tool wrote. */
 const FOREIGN_FIELDS = new Set(['input', 'arguments', 'output', 'result']);
 

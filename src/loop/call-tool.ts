@@ -1,4 +1,4 @@
-import type { Denial, Item, ItemStatus, Omission } from '../events/index.ts';
+import { type Denial, type Item, type ItemStatus, type Omission, parseJson } from '../events/index.ts';
 import type { ToolCallPart, ToolResultPart } from '../model/index.ts';
 import { type Finish, parseCall, type Tool, type ToolDetail, type ToolOutcome } from '../tools/index.ts';
 import { createCallOutput } from './call-output.ts';
@@ -33,7 +33,7 @@ type CallFields = { call_id: string; tool: string; input: unknown };
 export function callFields(part: ToolCallPart): CallFields {
   let input: unknown = part.input;
   try {
-    input = JSON.parse(part.input);
+    input = parseJson(part.input);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

@@ -16,6 +16,7 @@ import { parseFailure } from './parse-failure.ts';
 import { renderCall } from './render-call.ts';
 import type { RenderedTurns } from './render-prompt.ts';
 import type { Transport } from './transport.ts';
+import { ResponseTooLargeError, TransportError } from './transport-error.ts';
 import type { WireSettings } from './wire.ts';
 
 export interface AiSdkModelOptions extends WireSettings {
@@ -29,6 +30,8 @@ export interface AiSdkModelOptions extends WireSettings {
 
 const CHARACTERS_A_TOKEN = 4;
 const NEAR_SHARE = 0.8;
+/** Some ten times what a model of today can answer with. */
+const MAX_ANSWER_CHARACTERS = 8 * 1024 * 1024;
 /** No model of today has a smaller window: below it a refusal has another reason. */
 const LEAST_CHARACTERS = 4000 * CHARACTERS_A_TOKEN;
 
@@ -63,7 +66,7 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
         languageModel.doStream({ ...renderCall(request, options, memo), abortSignal: watch.signal }),
       );
       watch.touch();
-      await collect(stream, collector, watch);
+      await collect(stream, { collector, watch, provider });
       acceptedCharacters = Math.max(acceptedCharacters, lengthOf(request));
       return settle(collector, takenIds(request.messages), provider);
     } catch (error) {
@@ -102,16 +105,20 @@ export function createAiSdkModel(options: AiSdkModelOptions): Model {
 
 async function collect(
   stream: ReadableStream<LanguageModelV3StreamPart>,
-  collector: PartCollector,
-  watch: IdleWatch,
+  { collector, watch, provider }: { collector: PartCollector; watch: IdleWatch; provider: string },
 ): Promise<void> {
   const reader = stream.getReader();
+  let characters = 0;
   try {
     for (;;) {
       const { done, value } = await watch.guard(reader.read());
       if (done) return;
       watch.touch();
       if (value.type === 'error') throw new StreamPartError('the stream carried an error', { cause: value.error });
+      // Providers' packages parse the input of a call anew with every piece of it.
+      if ('delta' in value) characters += value.delta.length;
+      if (characters > MAX_ANSWER_CHARACTERS)
+        throw new TransportError(provider, new ResponseTooLargeError(`more than ${MAX_ANSWER_CHARACTERS} characters`));
       collector.add(value);
     }
   } finally {

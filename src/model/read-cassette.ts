@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { UsageError } from '../errors.ts';
+import { parseJson } from '../events/index.ts';
 import { CassetteAnswer } from './cassette.ts';
 
 /** One answer has to fit into memory, a cassette has not. */
@@ -52,7 +53,7 @@ async function* readLines(file: string): AsyncGenerator<string, void, undefined>
 async function parseLine(text: string, file: string, line: number): Promise<CassetteAnswer> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw cassetteError('this is not JSON', {

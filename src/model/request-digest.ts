@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { parseJson } from '../events/index.ts';
 import { foldGrowing } from './fold-growing.ts';
 import type { Message, ModelRequest, ToolSpec } from './model.ts';
 
@@ -49,7 +50,7 @@ function sketch(message: Message): unknown {
 
 function parsed(input: string): unknown {
   try {
-    return { json: JSON.parse(input) };
+    return { json: parseJson(input) };
   } catch (error) {
     if (error instanceof SyntaxError) return { raw: input };
     throw error;

@@ -1,7 +1,7 @@
 import { relative, resolve, sep } from 'node:path';
 import { createTranscript, renderFirstMessage, SYSTEM_PROMPT, type Transcript } from '../context/index.ts';
 import { RunBlockedError } from '../errors.ts';
-import type { FileChange } from '../events/index.ts';
+import { type FileChange, parseJson } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
 import { createRequestDigest } from '../model/index.ts';
 import { createMatcher, loadDecide } from '../policy/index.ts';
@@ -150,7 +150,7 @@ function refuseOutput(finish: Finish, { request }: RunContext): string | null {
 export function outputOf(finish: Finish): unknown {
   if (finish.output !== undefined && finish.output !== null) return finish.output;
   try {
-    return JSON.parse(finish.summary);
+    return parseJson(finish.summary);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

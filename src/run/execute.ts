@@ -7,7 +7,6 @@ import type { RunRequest, RunSinks } from './request.ts';
 import { foldResult, NO_CHANGES, type ResultFacts } from './result.ts';
 import { createSession, type Session } from './session.ts';
 import { type Settled, settle } from './settle.ts';
-import type { RunHandle } from './start-run.ts';
 import { idle, type Worked } from './worked.ts';
 import { writeOutput } from './write-output.ts';
 
@@ -113,11 +112,18 @@ async function complete(session: Session, facts: ResultFacts, resultFile: string
   return isWritten ? emitted : { ...emitted, exit_code: emitted.exit_code === 0 ? 1 : emitted.exit_code };
 }
 
+/** What is left of a run's handle where it cannot begin. */
+export interface RefusedRun {
+  readonly result: Promise<Result>;
+  problems(): readonly string[];
+  interrupt(why: Interruption): void;
+}
+
 /** A run that cannot begin, because of how it was asked for or because a signal came first: its stream is one start and one end. */
 export function refuseRun(
   error: unknown,
   options: { version: string; sinks: RunSinks; resultFile: string | null; interruption: Interruption | null },
-): Pick<RunHandle, 'result' | 'problems' | 'interrupt'> {
+): RefusedRun {
   const { session, interrupt } = createSession(options.sinks);
   if (options.interruption !== null) interrupt(options.interruption);
   return { result: tellRefusal(error, session, options), problems: session.problems, interrupt };

@@ -27,6 +27,9 @@ export function createWords(): BubblewrapWords {
   };
   return {
     listen(child) {
+      child.once('error', markEnded);
+      // It was not started, and has no pipes.
+      if (child.pid === undefined) return;
       child.stderr?.on('data', (chunk: Buffer) => {
         stderr = (stderr + chunk.toString('utf8')).slice(-MAX_BYTES);
       });
@@ -35,7 +38,6 @@ export function createWords(): BubblewrapWords {
         status = (status + chunk.toString('latin1')).slice(0, MAX_BYTES);
       });
       pipe?.once('close', markEnded);
-      child.once('error', markEnded);
     },
     firstPid: () => number('child-pid'),
     exitCode: () => number('exit-code'),

@@ -87,14 +87,18 @@ function idsIn(file: string): number[] {
 async function openIdMap(perl: string, { uid, gid }: Identity): Promise<number | null> {
   const unshare = process.arch === 'x64' ? 272 : 97;
   const script = `syscall(${unshare}, 0x10000000) == 0 or exit 1; syswrite STDOUT, "x"; sysread STDIN, my $b, 1`;
-  const child = spawn(perl, ['-e', script], { env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(perl, ['-e', script], { env: {}, stdio: ['pipe', 'pipe', 'ignore'], detached: true });
+  if (child.pid === undefined) {
+    child.once('error', () => undefined);
+    return null;
+  }
   const ended = once(child, 'exit');
   try {
     const first = await Promise.race([
       once(child.stdout, 'data').then(() => 'made' as const),
       ended.then(() => 'ended' as const),
     ]);
-    if (first === 'ended' || child.pid === undefined) return null;
+    if (first === 'ended') return null;
     for (const [kind, id] of [
       ['uid', uid],
       ['gid', gid],

@@ -18,11 +18,11 @@ export interface DiskWatch {
  */
 export function watchDisk(folders: readonly string[], maxBytes: number): DiskWatch {
   const startedAt = Date.now();
-  const before = folders.map(freeBytes);
+  const before = folders.map((folder) => freeBytes(folder));
   let lookAgainAt = 0;
   return {
     isExceeded(pids) {
-      const free = folders.map(freeBytes);
+      const free = folders.map((folder, index) => freeBytes(folder) ?? before[index] ?? Number.POSITIVE_INFINITY);
       const fell = Math.max(0, ...free.map((now, index) => (before[index] ?? now) - now));
       const isScarce = free.some((now) => now < RESERVE_BYTES) && fell > RESERVE_BYTES / 4;
       if ((fell <= maxBytes && !isScarce) || fell < lookAgainAt) return false;
@@ -34,9 +34,15 @@ export function watchDisk(folders: readonly string[], maxBytes: number): DiskWat
   };
 }
 
-function freeBytes(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
+/** Null where the folder cannot be looked at any more: whoever else took it away. */
+function freeBytes(folder: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch (error) {
+    if (codeOf(error) !== null) return null;
+    throw error;
+  }
 }
 
 function writtenSince(timeMs: number, folders: readonly string[]): number {

@@ -13,6 +13,7 @@ const STOP_TRIES = 500;
  */
 export async function endFence(child: ChildProcess): Promise<void> {
   const { pid } = child;
+  // Without an id a signal would go to belay's own process group.
   if (pid === undefined || !child.kill('SIGSTOP')) return;
   for (let tries = 0; tries < STOP_TRIES && isAlive(child) && stateOf(pid) !== 'T'; tries++) await delay(1);
   if (!isAlive(child)) return;

@@ -37,6 +37,8 @@ export async function openFence(
         const child = spawn(file, [...args, ...plan.args, '--', ...program], {
           env,
           cwd: '/',
+          // A signal to belay's process group, such as a Ctrl-C, could end bubblewrap before what is inside would end with it.
+          detached: true,
           stdio: [waits ? 'pipe' : 'ignore', outputFd, 'pipe', filterFd, 'pipe', ...fds],
         });
         words.listen(child);

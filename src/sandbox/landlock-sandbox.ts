@@ -182,6 +182,8 @@ async function runIn(
       return child;
     },
     kill(child) {
+      // A signal to one that was not started would go to belay's own process group.
+      if (child.pid === undefined) return;
       // Again, because a signal between two steps of a program goes by unseen.
       child.kill('SIGTERM');
       const timer = setInterval(() => child.kill('SIGTERM'), STOP_AGAIN_MS).unref();

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { codeOf, hasCode, UsageError } from '../errors.ts';
 import { INNER_HOME } from './bubblewrap-args.ts';
 
 /** Files of one sandbox, out of sight of commands but for those that the fence binds. */
@@ -22,8 +23,9 @@ export interface Scratch {
   remove(): void;
 }
 
+/** Throws UsageError where TMPDIR is no folder that takes one. */
 export function createScratch(): Scratch {
-  const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'belay-sandbox-')));
+  const dir = makeFolder();
   // Another user runs bubblewrap where belay is root: it may pass, not list.
   chmodSync(dir, 0o711);
   const file = (name: string, content: string | Buffer): string => {
@@ -65,4 +67,16 @@ function readIfThere(file: string): string | null {
 
 function withNewline(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function makeFolder(): string {
+  try {
+    return realpathSync(mkdtempSync(path.join(os.tmpdir(), 'belay-sandbox-')));
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'ENAMETOOLONG')) throw error;
+    throw new UsageError(
+      `cannot create a folder in ${os.tmpdir()} (${codeOf(error)}); set TMPDIR to a folder that can be written`,
+      { code: 'temporary_folder', cause: error },
+    );
+  }
 }

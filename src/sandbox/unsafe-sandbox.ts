@@ -186,7 +186,7 @@ async function openShell(
     async end() {
       closeSync(begun.outputFd);
       child.stdin?.destroy();
-      child.kill('SIGKILL');
+      if (child.pid !== undefined) child.kill('SIGKILL');
       await exited;
     },
   };

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { parseJson } from '../events/index.ts';
 import type { Tool } from './tool.ts';
 
 /** A call that may run, or what to tell the model about one that may not. Nothing has happened yet. */
@@ -6,10 +7,10 @@ export type ParsedCall = { kind: 'call'; tool: Tool; input: unknown } | { kind: 
 
 const MAX_REASON_CHARS = 1000;
 
-function parseJson(text: string): { kind: 'parsed'; value: unknown } | { kind: 'malformed'; reason: string } {
+function parseInput(text: string): { kind: 'parsed'; value: unknown } | { kind: 'malformed'; reason: string } {
   if (text.trim() === '') return { kind: 'parsed', value: {} };
   try {
-    return { kind: 'parsed', value: JSON.parse(text) };
+    return { kind: 'parsed', value: parseJson(text) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return { kind: 'malformed', reason: error.message };
@@ -40,7 +41,7 @@ export function parseCall(tools: readonly Tool[], name: string, inputJson: strin
     const known = tools.map((one) => one.name).join(', ');
     return rejected(`There is no tool ${JSON.stringify(name.slice(0, 100))}. The tools are: ${known}.`);
   }
-  const json = parseJson(inputJson);
+  const json = parseInput(inputJson);
   if (json.kind === 'malformed') {
     return rejected(`The input of ${name} is not valid JSON, the call did not run: ${json.reason}`);
   }

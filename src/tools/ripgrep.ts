@@ -71,7 +71,7 @@ export function runRipgrep(run: RipgrepRun, signal: AbortSignal): Promise<Ripgre
     let rest = '';
     const stop = (why: 'enough' | 'time' | 'cancelled'): void => {
       stopped ??= why;
-      child.kill('SIGKILL');
+      if (child.pid !== undefined) child.kill('SIGKILL');
     };
     const cancel = (): void => stop('cancelled');
     const timer = setTimeout(() => stop('time'), MAX_TIME_MS);
@@ -82,6 +82,9 @@ export function runRipgrep(run: RipgrepRun, signal: AbortSignal): Promise<Ripgre
       signal.removeEventListener('abort', cancel);
       resolve(end);
     };
+    child.on('error', () => settle({ kind: 'unavailable' }));
+    // It was not started, and has no pipes.
+    if (child.pid === undefined) return;
     child.stdout.setEncoding('utf8');
     child.stderr.setEncoding('utf8');
     child.stdout.on('data', (chunk: string) => {
@@ -95,7 +98,6 @@ export function runRipgrep(run: RipgrepRun, signal: AbortSignal): Promise<Ripgre
     child.stderr.on('data', (chunk: string) => {
       stderr = (stderr + chunk).slice(0, MAX_ERROR_BYTES);
     });
-    child.on('error', () => settle({ kind: 'unavailable' }));
     child.on('close', (exitCode) => settle({ kind: 'ended', exitCode, stderr, stopped }));
   });
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { parseJson } from '../events/index.ts';
 import type { Tool, ToolDetail } from './tool.ts';
 
 const Input = z.strictObject({
@@ -30,7 +31,7 @@ export const updatePlan: Tool<Input> = {
 export function parsePlan(json: string): string | null {
   let value: unknown;
   try {
-    value = JSON.parse(json);
+    value = parseJson(json);
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

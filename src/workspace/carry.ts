@@ -100,9 +100,11 @@ const runCopy = (operands: readonly string[]): Promise<void> =>
     const options = process.platform === 'linux' ? ['-a', '--reflink=auto'] : ['-a'];
     // System folders alone: the harness's PATH may name folders that the agent writes.
     const env = { PATH: '/usr/bin:/bin:/run/current-system/sw/bin', LC_ALL: 'C' };
-    const child = spawn('cp', [...options, '--', ...operands], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    // As git: a Ctrl-C is for belay.
+    const stdio: ['ignore', 'ignore', 'pipe'] = ['ignore', 'ignore', 'pipe'];
+    const child = spawn('cp', [...options, '--', ...operands], { env, stdio, detached: true });
     let stderr = '';
-    child.stderr.on('data', (chunk: Buffer) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
       if (stderr.length < STDERR_BYTES) stderr += chunk.toString('utf8');
     });
     child.on('error', reject);

@@ -83,8 +83,11 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
         cwd,
         env: gitEnv(program, env, options),
         stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        // A Ctrl-C is for belay, which still has to put the workspace back: with git.
+        detached: true,
       });
-      const end = (): void => void child.kill('SIGKILL');
+      // Without an id it was not started, and a signal would go to belay's own process group.
+      const end = (): void => void (child.pid !== undefined && child.kill('SIGKILL'));
       if (stop?.aborted) end();
       stop?.addEventListener('abort', end);
       const limit = options.maxBytes ?? MAX_OUTPUT_BYTES;
@@ -93,13 +96,17 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       let stderr = '';
       child.stdout?.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > limit) child.kill('SIGKILL');
+        if (bytes > limit) end();
         else chunks.push(chunk);
       });
       child.stderr?.on('data', (chunk: Buffer) => {
         if (stderr.length < STDERR_BYTES) stderr += chunk.toString('utf8').slice(0, STDERR_BYTES - stderr.length);
       });
-      child.on('error', reject);
+      child.on('error', (error) =>
+        reject(
+          new UsageError(`git cannot be started in ${cwd}: ${error.message}`, { code: 'git_failed', cause: error }),
+        ),
+      );
       child.on('close', (code, signal) => {
         stop?.removeEventListener('abort', end);
         if (bytes > limit) reject(tooMuch(args, limit));

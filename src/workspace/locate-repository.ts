@@ -50,6 +50,14 @@ export const locateRepository = async (options: LocateOptions): Promise<Location
       },
     );
   }
+  if (marker.root.includes('\n')) {
+    throw new UsageError(
+      `the path ${JSON.stringify(marker.root)} has a line break in it, which git's answers cannot carry`,
+      {
+        code: 'workspace_name',
+      },
+    );
+  }
   const found = await describe(program, marker.root);
   if (isWithin(found.gitDir, dir) && !isWithin(found.root, dir))
     throw new UsageError(`${dir} is inside a git directory`);

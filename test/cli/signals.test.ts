@@ -42,6 +42,7 @@ describe('a signal', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGUSR1', 143],
   ] as const)(
     '%s ends the run with %i, a terminal event, closed items and the tree as it was',
     async (signal, code) => {
@@ -56,6 +57,26 @@ describe('a signal', () => {
       expect(treeOf(bench.ws)).toEqual(before);
     },
   );
+
+  it('to the whole process group ends the run as one to belay alone: the git that puts the workspace back is not hit', async () => {
+    const { cassette, events } = layOut([{ tool_calls: [{ name: 'shell', input: { command: 'echo up > up.txt' } }] }]);
+    const before = treeOf(bench.ws);
+    const [git = ''] = execFileSync('which', ['git'], { encoding: 'utf8' }).split('\n');
+    const bin = join(bench.root, 'bin');
+    mkdirSync(bin);
+    // As a Ctrl-C that comes while git is at work: it goes to all of belay's group.
+    const script = `#!/bin/sh\nif [ -e '${bench.ws}/up.txt' ]; then kill -s INT -- "-$(cut -d ' ' -f 5 /proc/$PPID/stat)"; sleep 0.1; fi\nexec '${git}' "$@"\n`;
+    writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+    const child = spawn(process.execPath, [CLI, 'run', 'go', '--replay', cassette, '--events', events], {
+      cwd: bench.ws,
+      env: { ...bench.env, PATH: `${bin}:${process.env['PATH']}` },
+      stdio: 'ignore',
+      detached: true,
+    });
+    expect(await new Promise((resolve) => child.on('close', (code) => resolve(code)))).toBe(130);
+    expect(await auditEvents(readEvents(events))).toMatchObject({ ok: true, outcome: 'interrupted' });
+    expect(treeOf(bench.ws)).toEqual(before);
+  });
 
   it('ends a run whose goal is still being read, with its start and its end', async () => {
     const { cassette, events } = layOut([FINISH]);

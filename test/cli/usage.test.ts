@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { existsSync, symlinkSync } from 'node:fs';
+import { existsSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands/index.ts';
 import { BatchEvent, Event } from '../../src/events/index.ts';
-import { CLI, createBench, runCli } from '../scenario.ts';
+import { CLI, createBench, runCli, writeCassette } from '../scenario.ts';
 
 interface Told {
   code: number;
@@ -156,4 +156,19 @@ describe('a command line that is wrong', () => {
         said: expect.stringContaining('/nowhere'),
       });
   });
+});
+
+it.each([
+  ['a folder for temporary files that is not there', { TMPDIR: '/nonexistent/folder' }, 'temporary_folder'],
+  ['a workspace with a line break in its path', {}, 'workspace_name'],
+] as const)('%s is bad usage, told before anything runs', async (_, env, error) => {
+  const bench = createBench({ 'a.txt': 'a\n' });
+  const cassette = writeCassette(bench, [{ text: 'done' }]);
+  const ws = join(bench.root, 'a\nb');
+  renameSync(bench.ws, ws);
+  if (error === 'temporary_folder') renameSync(ws, bench.ws);
+  const cwd = error === 'temporary_folder' ? bench.ws : ws;
+  const { code, result } = await runCli(['run', 'go', '--replay', cassette], bench, { env, cwd });
+  expect({ code, error: result?.error?.code }).toEqual({ code: 2, error });
+  bench.remove();
 });

@@ -26,7 +26,7 @@ export async function runQuarantined({ title, file, args, env, io }: Quarantined
   io.stdout.write(renderWorkflowCommand('stop-commands', {}, token));
   let endsLine = true;
   const child = spawn(file, [...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const pass = (signal: NodeJS.Signals) => child.kill(signal);
+  const pass = (signal: NodeJS.Signals) => child.pid !== undefined && child.kill(signal);
   for (const signal of SIGNALS) io.on(signal, pass);
   try {
     for (const stream of [child.stdout, child.stderr]) {
