@@ -11,7 +11,7 @@ const { main } = openCompiled(dist, (made) => {
   script = made;
 });
 // A build takes signals as any program does.
-const signals = { first: () => null, to: () => undefined, release: () => undefined };
+const signals = { first: () => null, to: () => undefined, release: async () => undefined };
 const code = await main(process.argv.slice(2), process, signals);
 if (code === 0) writeFileSync(codeFile(dist), script.createCachedData());
 process.exit(code);

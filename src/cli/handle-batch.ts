@@ -12,7 +12,7 @@ export async function handleBatch<Asked>(
 ): Promise<number> {
   const { io, options, fault, version, signals } = invocation;
   // There is nothing to settle before it begins.
-  signals.release();
+  await signals.release();
   let sinks = batchStdoutOnly(options, io);
   let asked: Asked;
   try {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { UsageError } from '../errors.ts';
 import { oneLine, type Result } from '../events/index.ts';
 import { type RunHandle, type RunRequest, type RunSinks, refuseRun, startRun } from '../run/index.ts';
@@ -26,29 +27,39 @@ export async function handleAsked<Asked>(
 ): Promise<number> {
   const { io, options, fault, signals } = invocation;
   let sinks = stdoutOnly(options, io);
-  let isReading = true;
-  const reading = async (): Promise<Asked> => {
-    try {
-      sinks = await openStreams(options, io);
-      if (fault !== null) throw fault;
-      return await read(invocation);
-    } finally {
-      isReading = false;
-    }
-  };
+  const reading = (async (): Promise<Asked> => {
+    sinks = await openStreams(options, io);
+    if (fault !== null) throw fault;
+    return read(invocation);
+  })();
   let asked: Asked;
   try {
     // A pipe or a terminal that the goal, say, comes from may never end.
     const interrupted = new Promise<never>((_, reject) => signals.to((why) => reject(new Error(why))));
-    asked = await Promise.race([reading(), interrupted]);
+    asked = await Promise.race([reading, interrupted]);
   } catch (error) {
-    io.stdin.destroy();
+    if (signals.first() !== null) io.stdin.destroy();
     const code = await sayRefused(error, invocation, sinks);
     // Node does not exit while it waits for the other end of a named pipe.
-    if (isReading) signals.release();
+    if (!(await settlesSoon(reading))) await signals.release();
     return code;
   }
   return act(asked, sinks);
+}
+
+const SOON_MS = 1_000;
+
+async function settlesSoon(work: Promise<unknown>): Promise<boolean> {
+  const late = new AbortController();
+  try {
+    const isThere = work.then(
+      () => true,
+      () => true,
+    );
+    return await Promise.race([isThere, pause(SOON_MS, false, { signal: late.signal })]);
+  } finally {
+    late.abort();
+  }
 }
 
 /** Refuses a run that cannot begin, or that a signal came before, on stderr and in its stream; returns the exit code. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Interruption } from '../events/index.ts';
 
 /**
@@ -22,11 +23,12 @@ export interface HeldSignals {
   /** From now on, and to the end of the process, this is told of the first signal: at once where it came before. */
   to(listener: (why: Interruption) => void): void;
   /** From now on a signal ends the process at once, also one that came before. */
-  release(): void;
+  release(): Promise<void>;
 }
 
 export function holdSignals(process: Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'pid'>): HeldSignals {
   let first: Interruption | null = null;
+  let isHeld = false;
   let tell: (why: Interruption) => void = () => undefined;
   const listeners = MEANINGS.map(([signal, why]) => {
     const listener = () => {
@@ -37,10 +39,12 @@ export function holdSignals(process: Pick<NodeJS.Process, 'on' | 'off' | 'kill' 
     return { signal, listener };
   });
   const letGo = () => {
+    isHeld = false;
     for (const { signal, listener } of listeners) process.off(signal, listener);
   };
   const hold = () => {
-    letGo();
+    if (isHeld) return;
+    isHeld = true;
     for (const { signal, listener } of listeners) process.on(signal, listener);
   };
   hold();
@@ -51,7 +55,9 @@ export function holdSignals(process: Pick<NodeJS.Process, 'on' | 'off' | 'kill' 
       tell = listener;
       if (first !== null) listener(first);
     },
-    release() {
+    async release() {
+      // One that came while the program was read is told by the event loop, and would be lost with its listener.
+      await nextTurn();
       letGo();
       if (first !== null) process.kill(process.pid, first);
     },

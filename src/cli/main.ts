@@ -43,7 +43,7 @@ async function runCommand(
   { words, fault }: ChosenCommands,
   { io, signals }: Site,
 ): Promise<number> {
-  if (command.hasStream === undefined) signals.release();
+  if (command.hasStream === undefined) await signals.release();
   const options = readOptions(command.options, parsed, io.env);
   const read = readWords(command, parsed, words);
   const environment = await checkEnvironment(io.env);

@@ -44,33 +44,30 @@ describe('a reader of stderr that has stopped reading', () => {
 });
 
 describe.skipIf(!existsSync('/usr/bin/prlimit'))('a machine that gives no more descriptors', () => {
-  it.each([24, 32])(
-    '%i of them: the run ends by itself, with the exit code that its last event says',
-    async (most) => {
-      bench.write('belay.yml', 'version: 1\nverify: {checks: []}\n');
-      commitAll(bench);
-      const cassette = writeCassette(bench, [
-        { tool_calls: [{ name: 'shell', input: { command: 'echo b > a.txt' } }] },
-        { tool_calls: [{ name: 'search', input: { pattern: 'b' } }] },
-      ]);
-      const words = [`--nofile=${most}`, process.execPath, CLI, 'run', 'go', '--replay', cassette];
-      const child = spawn('/usr/bin/prlimit', words, {
-        cwd: bench.ws,
-        env: bench.env,
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-      });
-      const ended = new Promise((resolve) => child.on('close', resolve));
-      const [out, said] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-      const { exitCode, signalCode } = child;
-      const last = out === '' ? null : Event.parse(JSON.parse(out.trimEnd().split('\n').at(-1) ?? ''));
-      expect({ exitCode, signalCode, said }).toEqual({
-        exitCode: last?.type === 'run.completed' ? last.result.exit_code : 'that of the last event',
-        signalCode: null,
-        said: expect.not.stringContaining('    at '),
-      });
-    },
-  );
+  it.each([24, 32])('%i of them: the run ends by itself, with the exit code that its last event says', async (most) => {
+    bench.write('belay.yml', 'version: 1\nverify: {checks: []}\n');
+    commitAll(bench);
+    const cassette = writeCassette(bench, [
+      { tool_calls: [{ name: 'shell', input: { command: 'echo b > a.txt' } }] },
+      { tool_calls: [{ name: 'search', input: { pattern: 'b' } }] },
+    ]);
+    const words = [`--nofile=${most}`, process.execPath, CLI, 'run', 'go', '--replay', cassette];
+    const child = spawn('/usr/bin/prlimit', words, {
+      cwd: bench.ws,
+      env: bench.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    const [out, said] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    const { exitCode, signalCode } = child;
+    const last = out === '' ? null : Event.parse(JSON.parse(out.trimEnd().split('\n').at(-1) ?? ''));
+    expect({ exitCode, signalCode, said }).toEqual({
+      exitCode: last?.type === 'run.completed' ? last.result.exit_code : 'that of the last event',
+      signalCode: null,
+      said: expect.not.stringContaining('    at '),
+    });
+  });
 });
 
 describe('a full disk under stdout', () => {

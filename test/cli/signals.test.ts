@@ -129,6 +129,15 @@ describe('a signal', () => {
     },
   );
 
+  it('that comes while the program is read ends a command that has nothing to settle', async () => {
+    layOut([]);
+    const hook = join(import.meta.dirname, 'signal-at-start-hook.cjs');
+    const { signal, stdout } = await runCli(['schema', 'policy'], bench, {
+      env: { NODE_OPTIONS: `--require ${hook}` },
+    });
+    expect({ signal, stdout }).toEqual({ signal: 'SIGTERM', stdout: '' });
+  });
+
   it('ends a run whose reader has stopped reading', async () => {
     const loud = {
       tool_calls: [{ name: 'shell', input: { command: 'head -c 12000 /dev/zero | tr "\\0" x; echo "$RANDOM"' } }],

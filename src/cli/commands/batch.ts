@@ -30,7 +30,7 @@ function jobFile(words: readonly string[]): string | null {
 }
 
 const printPlan: Handler = async ({ options, words, io, fault, signals }) => {
-  signals.release();
+  await signals.release();
   if (fault !== null) throw fault;
   const { jobs } = await planBatch(options, jobFile(words), io);
   const matrix = planMatrix(jobs.length, wholeOf(options, 'shards', { least: 1, most: 1_000_000 }));
