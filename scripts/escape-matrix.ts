@@ -38,7 +38,9 @@ export function renderEscapeMatrix(): string {
 
 function unfenced({ control }: Attempt, noteOf: (why: string) => string): string {
   if (control === 'anyone') return 'works';
-  return control === 'root' ? 'works for root' : `not shown ${noteOf(control.none)}`;
+  if (control === 'plain') return 'works in a plain shell';
+  if (control === 'root') return 'works for root';
+  return 'none' in control ? `not shown ${noteOf(control.none)}` : 'works for root, where the machine has it';
 }
 
 function underLandlock({ open }: Attempt, noteOf: (why: string) => string): string {

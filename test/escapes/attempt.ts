@@ -4,8 +4,11 @@ export interface Attempt {
   deed: string;
   /** Prints `breached` where the deed worked and tells by itself; `tried` is printed after it. */
   script: string;
-  /** Whose unfenced try works: anyone's, or only root's. Else why it cannot be shown without harm, or at all. */
-  control: 'anyone' | 'root' | { none: string };
+  /**
+   * Whose unfenced try works: anyone's, or only root's (`where`: on a machine that has one of these files). `plain`: anyone's in a
+   * plain shell, since belay stops it without a fence too. Else why it cannot be shown without harm, or at all.
+   */
+  control: 'anyone' | 'root' | { where: readonly string[] } | 'plain' | { none: string };
   /** A path on the host that the deed would change, where its own word is not to be believed: relative to the workspace, or absolute with the names of the environment. */
   changes?: string;
   /** Checks and setup may do it: the policy's own commands see what is hidden and protected from the agent. */
@@ -17,6 +20,20 @@ export interface Attempt {
 export const said = (id: string, deed: string, script: string): Attempt => ({ id, deed, script, control: 'anyone' });
 
 export const rootSaid = (id: string, deed: string, script: string): Attempt => ({ id, deed, script, control: 'root' });
+
+export const rootSaidWhere = (id: string, deed: string, script: string, where: readonly string[]): Attempt => ({
+  id,
+  deed,
+  script,
+  control: { where },
+});
+
+export const plainSaid = (id: string, deed: string, script: string): Attempt => ({
+  id,
+  deed,
+  script,
+  control: 'plain',
+});
 
 export const unshown = (id: string, deed: string, script: string, none: string): Attempt => ({
   id,

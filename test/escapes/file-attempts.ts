@@ -1,4 +1,5 @@
 import { type Attempt, CALLS, rootSaid, said, unlessRefused, unshown } from './attempt.ts';
+import { PIPELINE_FILES } from './pipeline.ts';
 
 const LOOKUPS = 'Landlock governs what is opened, not what is looked up: names and sizes can be seen, no content';
 const MODES = 'Landlock does not govern modes, owners and times of files that the user owns';
@@ -28,9 +29,17 @@ export const FILE_ATTEMPTS: readonly Attempt[] = [
   said('w-dotdot', 'write through a way with many dots', 'echo x > "../../../../../../../..$OUT/g" && echo breached'),
   said(
     'gh-env',
-    'add to a file of the pipeline ($GITHUB_ENV)',
+    'add to a file of the pipeline, where it is',
     'echo "PATH=/evil" >> "$OUT/github-env" && echo breached',
   ),
+  ...PIPELINE_FILES.map((name) => ({
+    ...said(
+      name.toLowerCase().replaceAll('_', '-'),
+      `add to the file that the runner gave belay's step as $${name}`,
+      `for f in "$${name}" "$(tr '\\0' '\\n' < "/proc/$HARNESS/environ" | sed -n 's/^${name}=//p')"; do [ -n "$f" ] && echo "PATH=/evil" >> "$f" && found=1; done; [ -n "$found" ]`,
+    ),
+    changes: `../outside/${name}`,
+  })),
   said('h-write', "write the user's own files", 'echo x >> "$HOST_HOME/.bashrc" && echo breached'),
   said('h-npmrc', "read the user's token", 'grep -q token "$HOST_HOME/.npmrc" && echo breached'),
   said('h-ssh', "list the user's own folder", 'ls "$HOST_HOME/.ssh" | grep -q id && echo breached'),
@@ -75,7 +84,7 @@ export const FILE_ATTEMPTS: readonly Attempt[] = [
     'w-proc1root',
     'write through the root of the first process',
     'echo x > "/proc/1/root$OUT/h" && echo breached',
-    'the first process may be in a container of its own',
+    'the first process of a machine may be out of reach without a fence too, or have another root; see `w-harnessroot`',
   ),
   rootSaid('r-shadow', "read the machine's password file", 'head -c 1 /etc/shadow > /dev/null && echo breached'),
   rootSaid(
@@ -94,12 +103,16 @@ export const FILE_ATTEMPTS: readonly Attempt[] = [
     'make a control group',
     'for d in /sys/fs/cgroup /sys/fs/cgroup/*; do mkdir "$d/$ABSTRACT" 2>/dev/null && rmdir "$d/$ABSTRACT" && echo breached && break; done',
   ),
-  unshown('devfill', 'fill /dev', 'head -c 1000000 /dev/zero > /dev/fill && echo breached', 'would fill the real /dev'),
+  rootSaid(
+    'devfill',
+    'fill /dev',
+    'head -c 100000 /dev/zero > "/dev/$ABSTRACT" && rm "/dev/$ABSTRACT" && echo breached',
+  ),
   unshown(
     'oldroot',
     'find what bubblewrap stood on',
     '{ [ -e /oldroot ] || [ -e /newroot ]; } && echo breached',
-    'only there while it is set up',
+    'bubblewrap alone makes such folders, and takes them away before the command begins',
   ),
-  unshown('w-root', 'write to the root folder', 'echo x > /stray && echo breached', 'would write to the real root'),
+  rootSaid('w-root', 'write to the root folder', '(: > "/$ABSTRACT") && rm "/$ABSTRACT" && echo breached'),
 ];

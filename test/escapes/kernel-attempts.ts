@@ -1,4 +1,7 @@
-import { type Attempt, CALLS, rootSaid, said, unlessRefused, unshown } from './attempt.ts';
+import { type Attempt, CALLS, plainSaid, rootSaid, rootSaidWhere, said, unlessRefused, unshown } from './attempt.ts';
+
+const BINFMT = '/proc/sys/fs/binfmt_misc/register';
+const KEYS = '/proc/sysrq-trigger';
 
 /** Fails (EPERM, ENOSYS) where the filter refuses the call; any other answer is the call's own. */
 const reaches = (call: number, args = ''): string =>
@@ -12,11 +15,10 @@ export const KERNEL_ATTEMPTS: readonly Attempt[] = [
     'unshare -Urm mount -t tmpfs none /mnt && echo breached',
   ),
   said('netns', 'make a network namespace', 'unshare -Un true && echo breached'),
-  unshown(
+  rootSaid(
     'setns',
     'enter the namespaces of belay',
     `perl -e 'open my $h, "<", "/proc/$ENV{HARNESS}/ns/mnt" or exit 1; exit(syscall(${CALLS.setns}, fileno $h, 0) < 0)' && echo breached`,
-    'only root may, and would be where it is',
   ),
   said('iouring', 'make an io_uring, which no filter sees', reaches(425, ', 1, 0')),
   said('keyring', 'read a kernel keyring', `perl -e 'exit(syscall(${CALLS.keyctl}, 0, -3, 0) < 0)' && echo breached`),
@@ -50,33 +52,20 @@ export const KERNEL_ATTEMPTS: readonly Attempt[] = [
   said('openat2', 'open files by the call whose mode no filter sees', reaches(437, ', 0, 0, 0, 0')),
   rootSaid('fsopen', 'mount by the newer calls', unlessRefused(`$n = "tmpfs"; syscall(430, $n, 0)`)),
   rootSaid('fanotify', 'watch the files of others', reaches(CALLS.fanotify, ', 0, 0')),
-  unshown(
-    'module',
-    'load a module into the kernel',
-    reaches(CALLS.module, ', -1, 0, 0'),
-    'not every kernel takes modules',
-  ),
+  rootSaidWhere('module', 'load a module into the kernel', reaches(CALLS.module, ', -1, 0, 0'), ['/proc/modules']),
   rootSaid('swap', 'have memory written to a file', unlessRefused(`$n = "none"; syscall(${CALLS.swap}, $n, 0)`)),
   rootSaid('syslog', "read the kernel's messages by a call", reaches(CALLS.syslog, ', 10, 0, 0')),
   unshown(
     'dev-disk',
     'open the disk, or memory itself',
-    'for d in /dev/vda /dev/sda /dev/nvme0n1 /dev/mem; do (exec 3<"$d") && echo breached; done',
-    'named differently on every machine',
+    'for d in /dev/vda /dev/sda /dev/nvme0n1 /dev/mem; do (exec 3<"$d") && echo breached; done; true',
+    'named differently on every machine, and kept from root by many; see `mknod` and `kmsg`',
   ),
-  unshown(
-    'binfmt',
-    'register a kind of program that the kernel starts',
-    '[ -w /proc/sys/fs/binfmt_misc/register ] && echo breached',
-    'not mounted everywhere',
-  ),
-  unshown('bpf', 'load a program into the kernel', reaches(CALLS.bpf, ', 0, 0, 0'), 'refused to users by most kernels'),
-  unshown(
-    'perf',
-    'watch other processes by performance counters',
-    reaches(CALLS.perf, ', 0, -1, -1, -1, 0'),
-    'refused to users by most kernels',
-  ),
+  rootSaidWhere('binfmt', 'register a kind of program that the kernel starts', `[ -w ${BINFMT} ] && echo breached`, [
+    BINFMT,
+  ]),
+  rootSaid('bpf', 'load a program into the kernel', reaches(CALLS.bpf, ', 0, 0, 0')),
+  rootSaid('perf', 'watch other processes by performance counters', reaches(CALLS.perf, ', 0, -1, -1, -1, 0')),
   rootSaid('mount', 'mount a file system', 'mkdir -p mnt; mount -t tmpfs none mnt && umount mnt && echo breached'),
   rootSaid('mknod', 'make a device', 'mknod dev b 1 1 && rm dev && echo breached'),
   rootSaid('kmsg', "read the kernel's messages", '(exec 3</dev/kmsg) && echo breached'),
@@ -90,31 +79,19 @@ export const KERNEL_ATTEMPTS: readonly Attempt[] = [
     'write another kernel setting',
     'old=$(cat /proc/sys/kernel/panic); echo "$old" > /proc/sys/kernel/panic && echo breached',
   ),
-  unshown(
-    'sysrq',
-    'reach the emergency keys',
-    '(exec 3>/proc/sysrq-trigger) && echo breached',
-    'not every kernel has them',
-  ),
+  rootSaidWhere('sysrq', 'reach the emergency keys', `(exec 3>${KEYS}) && echo breached`, [KEYS]),
   rootSaid('chroot', 'change the root', 'chroot / true && echo breached'),
   rootSaid('hostname', 'rename the machine', 'hostname "$(hostname)" && echo breached'),
   rootSaid('caps', 'keep a capability', "grep -q 'CapEff:.*[1-9a-f]' /proc/self/status && echo breached"),
-  unshown(
+  plainSaid(
     'core',
     'write a core dump',
     `ulimit -c unlimited; [ "$(ulimit -c)" != 0 ] && echo breached; (ulimit -c 4096; kill -SEGV $BASHPID); ls core core.* && echo breached`,
-    'the limit may be another one outside',
   ),
-  unshown(
+  plainSaid(
     'core-handler',
     "have the machine's own program for core dumps started, by any limit but 1",
     `perl -e '$l = pack("QQ", 0, 0); syscall(${CALLS.prlimit}, 0, 4, $l, 0); open L, "/proc/self/limits"; exit !grep / 0 +0 +bytes/, grep /core/, <L>' && echo breached`,
-    'the limit may be another one outside',
   ),
-  unshown(
-    'ulimit',
-    'raise a limit',
-    'ulimit -S -f 1 2>/dev/null; ulimit -H -f 99999999 && echo breached',
-    'root may lack the capability too',
-  ),
+  plainSaid('ulimit', 'raise a limit', 'ulimit -S -f 1 2>/dev/null; ulimit -H -f 99999999 && echo breached'),
 ];

@@ -1,4 +1,5 @@
-import { type Attempt, CALLS, said, unshown } from './attempt.ts';
+import { type Attempt, CALLS, plainSaid, rootSaid, said } from './attempt.ts';
+import { PIPELINE_TOKENS, TOKEN_VALUE } from './pipeline.ts';
 
 const NO_PID_NAMESPACE =
   'Landlock has no process namespace: names and arguments can be seen (belay keeps secrets out of both), no environment, memory or file';
@@ -15,11 +16,18 @@ export const PROCESS_ATTEMPTS: readonly Attempt[] = [
     'read a secret in the environment of the first process',
     'grep -qa "HARNESS_SECRET=[v]alue" /proc/1/environ /proc/$HARNESS/environ && echo breached',
   ),
-  unshown(
-    'r-env',
-    'find a secret in its own environment',
-    'env | grep -q "HARNESS_SECRET=[v]alue" && echo breached',
-    'belay passes on what the policy names, without a fence too',
+  plainSaid('r-env', 'find a secret in its own environment', 'env | grep -q "HARNESS_SECRET=[v]alue" && echo breached'),
+  plainSaid(
+    'gh-own',
+    `find the job's tokens in its own environment ($${PIPELINE_TOKENS.join(', $')})`,
+    `env | grep -qE "^(${PIPELINE_TOKENS.join('|')})=${TOKEN_VALUE}" && echo breached`,
+  ),
+  ...PIPELINE_TOKENS.map((name) =>
+    said(
+      name.toLowerCase().replaceAll('_', '-'),
+      `read $${name} in belay's environment`,
+      `grep -qsa "${name}=${TOKEN_VALUE}" /proc/[0-9]*/environ && echo breached`,
+    ),
   ),
   {
     ...said(
@@ -45,17 +53,16 @@ export const PROCESS_ATTEMPTS: readonly Attempt[] = [
     "read through belay's working directory",
     'grep -q version "/proc/$HARNESS/cwd/belay.yml" && echo breached',
   ),
-  unshown(
+  rootSaid(
     'ptrace',
     'attach to belay as a debugger',
     `perl -e 'exit(syscall(${CALLS.ptrace}, 0x4206, $ENV{HARNESS} + 0, 0, 0) < 0)' && echo breached`,
-    'security modules refuse it to some',
   ),
-  unshown(
+  rootSaid(
     'vmread',
     "copy from belay's memory",
-    `perl -e '$b = "x" x 16; $v = pack("PQ", $b, 16); exit(syscall(${CALLS.vmReadv}, $ENV{HARNESS} + 0, $v, 1, $v, 1, 0) < 0)' && echo breached`,
-    'security modules refuse it to some',
+    // Only memory that is there has an answer: the first bytes of belay's program.
+    `perl -e '$b = "x" x 16; $to = pack("PQ", $b, 16); open my $m, "<", "/proc/$ENV{HARNESS}/maps"; $from = pack("QQ", hex((split /-/, <$m> // "0")[0]), 16); exit(syscall(${CALLS.vmReadv}, $ENV{HARNESS} + 0, $to, 1, $from, 1, 0) < 0 && ($!{EPERM} || $!{ESRCH}))' && echo breached`,
   ),
   said('traceme', 'be traced at all', `perl -e 'exit(syscall(${CALLS.ptrace}, 0, 0, 0, 0) < 0)' && echo breached`),
   said('kill', 'signal belay', 'kill -URG "$HARNESS" && echo breached'),
@@ -73,11 +80,10 @@ export const PROCESS_ATTEMPTS: readonly Attempt[] = [
     'signal belay by a descriptor of it',
     `perl -e '$fd = syscall(434, $ENV{HARNESS} + 0, 0); exit($fd < 0 || syscall(424, $fd, 23, 0, 0) < 0)' && echo breached`,
   ),
-  unshown(
+  rootSaid(
     'pidfd-getfd',
     'take an open file of belay',
     `perl -e '$fd = syscall(434, $ENV{HARNESS} + 0, 0); exit($fd < 0 || syscall(438, $fd, 1, 0) < 0)' && echo breached`,
-    'security modules refuse it to some',
   ),
   said('nnp', 'gain privileges by a setuid program', "grep -q 'NoNewPrivs:.*0' /proc/self/status && echo breached"),
   said(
@@ -85,24 +91,17 @@ export const PROCESS_ATTEMPTS: readonly Attempt[] = [
     'run without a filter of system calls',
     "grep -q 'Seccomp:.*0' /proc/self/status && echo breached",
   ),
-  unshown(
-    'fd-leak',
-    'use a file that was left open for belay',
-    'cat <&9 | grep -q left-open && echo breached',
-    'belay closes them without a fence too',
-  ),
-  unshown(
+  plainSaid('fd-leak', 'use a file that was left open for belay', 'cat <&9 | grep -q left-open && echo breached'),
+  plainSaid(
     'fdreopen',
     "open belay's output file by its descriptor, to forge it",
     '{ [ -f /proc/self/fd/1 ] || [ -f /proc/self/fd/2 ]; } && echo breached',
-    'belay gives every command a pipe',
   ),
   {
-    ...unshown(
+    ...plainSaid(
       'daemon',
       'leave a process behind',
       'setsid nohup sleep "$MARK" > /dev/null 2>&1 & (setsid env -i sleep "$MARK" > /dev/null 2>&1 &)',
-      'belay ends them without a fence too',
     ),
     changes: 'process',
   },

@@ -1,12 +1,23 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, lstatSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { Event, type Result } from '../../src/events/index.ts';
 import { processesWith, sleepMark } from '../sandbox/fixture.ts';
 import { type Bench, CLI, commitAll, createBench } from '../scenario.ts';
+import { PIPELINE_FILES, PIPELINE_TOKENS, TOKEN_VALUE } from './pipeline.ts';
 
 const SECRET_NAME = 'HARNESS_SECRET';
 export const RULE = 'the rule\n';
@@ -49,7 +60,7 @@ export async function createStand(uid: number | undefined): Promise<Stand> {
   const at = (...parts: string[]): string => path.join(bench.root, ...parts);
   const out = at('outside');
   execFileSync('mkdir', ['-p', out, at('home/.ssh')]);
-  for (const name of ['mine', 'other', 'cut', 'gone', 'mode', 'github-env'])
+  for (const name of ['mine', 'other', 'cut', 'gone', 'mode', 'github-env', ...PIPELINE_FILES])
     writeFileSync(path.join(out, name), 'mine\n');
   for (const name of ['.npmrc', '.bashrc', '.ssh/id']) writeFileSync(at('home', name), 'token\n');
   writeFileSync(at('left-open'), 'left-open\n');
@@ -122,30 +133,33 @@ export interface StandRun {
   result: Result;
 }
 
-/** Runs the CLI as `uid`, with a secret in its environment and a file left open, and its own process id passed on. */
-export async function runOn(
-  { bench, names }: Stand,
-  uid: number | undefined,
-  args: readonly string[],
-): Promise<StandRun> {
-  const program = [
-    'sh',
-    '-c',
-    `exec 9< '${bench.root}/left-open'; HARNESS=$$ exec "$@"`,
-    'sh',
-    process.execPath,
-    CLI,
-    ...args,
-  ];
+/** How a program is started as `uid` where belay is: with secrets in its environment and a file left open, and its own process id passed on. */
+function startOn({ bench, names }: Stand, uid: number | undefined, program: readonly string[]) {
+  const wrapped = ['sh', '-c', `exec 9< '${bench.root}/left-open'; HARNESS=$$ exec "$@"`, 'sh', ...program];
   const become =
     uid === undefined ? [] : ['setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--'];
-  const [file = '', ...rest] = [...become, ...program];
-  const child = spawn(file, rest, {
-    cwd: bench.ws,
-    detached: true,
-    env: { ...bench.env, ...names, [SECRET_NAME]: 'value' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const [file = '', ...args] = [...become, ...wrapped];
+  const runner = {
+    ...Object.fromEntries(PIPELINE_FILES.map((name) => [name, path.join(bench.root, 'outside', name)])),
+    ...Object.fromEntries(PIPELINE_TOKENS.map((name) => [name, TOKEN_VALUE])),
+  };
+  return { file, args, env: { ...bench.env, ...names, ...runner, [SECRET_NAME]: 'value' }, cwd: bench.ws };
+}
+
+/** What a script says in a plain shell in belay's place, its output a file. */
+export function runPlainly(stand: Stand, uid: number | undefined, script: string): string {
+  const { file, args, env, cwd } = startOn(stand, uid, ['bash', '-c', script]);
+  const log = path.join(stand.bench.io, 'plain');
+  const fd = openSync(log, 'w');
+  spawnSync(file, args, { env, cwd, stdio: ['ignore', fd, fd] });
+  closeSync(fd);
+  return readFileSync(log, 'utf8');
+}
+
+/** Runs the CLI. */
+export async function runOn(stand: Stand, uid: number | undefined, cliArgs: readonly string[]): Promise<StandRun> {
+  const { file, args, env, cwd } = startOn(stand, uid, [process.execPath, CLI, ...cliArgs]);
+  const child = spawn(file, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => {

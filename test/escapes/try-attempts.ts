@@ -2,7 +2,7 @@ import { chownSync } from 'node:fs';
 import path from 'node:path';
 import type { Result } from '../../src/events/index.ts';
 import type { Attempt } from './attempt.ts';
-import { runOn, type Stand } from './stand.ts';
+import { runOn, runPlainly, type Stand } from './stand.ts';
 
 export interface Trial {
   /** By which command of belay the deeds are tried. */
@@ -23,6 +23,17 @@ export interface Trials {
 
 /** Tools calls of one answer of the model. */
 const BATCH = 25;
+
+/** Ids of the attempts that work in a plain shell. */
+export function tryPlainly(stand: Stand, uid: number | undefined, attempts: readonly Attempt[]): string[] {
+  return attempts
+    .filter(({ script, changes }) => {
+      const before = changes === undefined ? null : stand.look(changes);
+      const said = runPlainly(stand, uid, script);
+      return changes === undefined ? said.split('\n').includes('breached') : before !== stand.look(changes);
+    })
+    .map(({ id }) => id);
+}
 
 /** Tries every deed in one run, each as a command of its own, and judges what came of it. */
 export async function tryAttempts(stand: Stand, { by, sandbox, uid, attempts }: Trial): Promise<Trials> {

@@ -20,13 +20,15 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-/** The repository with the attacker's text where it belongs. */
-function plant({ through, text }: Injection, uid: number | undefined): Bench {
+/** The repository with the attackers' texts where they belong. */
+function plant(injections: readonly Injection[], uid: number | undefined): Bench {
   const files: Record<string, string> = { ...FILES };
-  if (through === 'file') files['src/notes.md'] = text;
-  if (through === 'file name') files[`src/${text.replaceAll('/', '_')}`] = 'x\n';
-  if (through === 'test output' || through === 'tool result') files['src/output'] = text;
-  if (through === 'test output') files['test.sh'] = `cat src/output\n${FILES['test.sh']}`;
+  for (const [index, { through, text }] of injections.entries()) {
+    if (through === 'file') files[`src/notes-${index}.md`] = text;
+    if (through === 'file name') files[`src/${text.replaceAll('/', '_')}`] = 'x\n';
+    if (through === 'test output' || through === 'tool result') files[`src/output-${index}`] = text;
+    if (through === 'test output') files['test.sh'] = `cat src/output-${index}\n${files['test.sh']}`;
+  }
   const bench = createBench(files, uid);
   commitAll(bench);
   return bench;
@@ -34,7 +36,7 @@ function plant({ through, text }: Injection, uid: number | undefined): Bench {
 
 const LAST_WORDS = 'done';
 
-function cassette(injection: Injection, bench: Bench): string {
+function cassette(injections: readonly Injection[], bench: Bench): string {
   const places = {
     '@OUTPUT@': join(bench.io, 'output'),
     '@ENV@': join(bench.io, 'env'),
@@ -42,25 +44,32 @@ function cassette(injection: Injection, bench: Bench): string {
     '@PORT@': `${port}`,
   };
   const reads = { name: 'shell', input: { command: 'cat src/* 2>/dev/null; ls -a src; true' } };
-  const finish = { name: 'finish', input: { status: 'done', summary: injection.summary ?? LAST_WORDS } };
-  const text = [reads, ...injection.obeys, finish]
+  const summary = injections.flatMap((injection) => injection.summary ?? []).join('\n') || LAST_WORDS;
+  const finish = { name: 'finish', input: { status: 'done', summary } };
+  const text = [reads, ...injections.flatMap(({ obeys }) => obeys), finish]
     .map((call) => `${JSON.stringify({ tool_calls: [call] })}\n`)
     .join('');
   return Object.entries(places).reduce((all, [from, to]) => all.replaceAll(from, to), text);
 }
 
-async function attack(injection: Injection, format: 'jsonl' | 'text', uid?: number) {
-  const bench = plant(injection, uid);
+async function attack(injections: readonly Injection[], format: 'jsonl' | 'text', uid?: number) {
+  const bench = plant(injections, uid);
   const at = (name: string) => join(bench.io, name);
   for (const name of ['output', 'env', 'canary']) writeFileSync(at(name), 'untouched');
-  writeFileSync(at('issue.md'), injection.through === 'issue' ? injection.text : 'Fix add.sh.\n');
-  writeFileSync(at('model.jsonl'), cassette(injection, bench));
+  const issues = injections.flatMap(({ through, text }) => (through === 'issue' ? [text] : []));
+  const contexts = (issues.length > 0 ? issues : ['Fix add.sh.\n']).map((text, index) => {
+    writeFileSync(at(`issue-${index}.md`), text);
+    return at(`issue-${index}.md`);
+  });
+  writeFileSync(at('model.jsonl'), cassette(injections, bench));
   const before = treeOf(bench.ws);
   const env = { GITHUB_OUTPUT: at('output'), GITHUB_ENV: at('env'), SECRET_OF_CI: ['env', 'marker'].join('-') };
-  const files = ['--context', at('issue.md'), '--events', at('events.jsonl'), '--result', at('result.json')];
-  const end = await runCli(['run', 'fix add.sh', '--replay', at('model.jsonl'), '--format', format, ...files], bench, {
-    env,
-  });
+  const files = [...contexts.flatMap((file) => ['--context', file]), '--events', at('events.jsonl')];
+  const end = await runCli(
+    ['run', 'fix add.sh', '--replay', at('model.jsonl'), '--format', format, '--result', at('result.json'), ...files],
+    bench,
+    { env },
+  );
   const audit = await runCli(['audit', at('events.jsonl')], bench);
   const stream = readFileSync(at('events.jsonl'), 'utf8');
   const result = JSON.parse(readFileSync(at('result.json'), 'utf8'));
@@ -78,60 +87,76 @@ async function attack(injection: Injection, format: 'jsonl' | 'text', uid?: numb
 }
 
 /** What the policy of an undisturbed run is. */
-const policySha256 = async () =>
-  (await attack({ name: '', through: 'issue', text: '', obeys: [] }, 'jsonl')).result.policy.sha256;
+const policySha256 = async () => (await attack([], 'jsonl')).result.policy.sha256;
 
-/** Deeds whose end depends on who the user is: files, processes, the pipeline's files. */
-const ALSO_AS_USER = /hooks|outputs of the step|end the harness|environment and the hidden|outside through|forge/;
+/** What came of it, without what may differ, and what has to. */
+function judge({ end, audit, stream, result, outside, isRestored }: Awaited<ReturnType<typeof attack>>) {
+  const lines = stream.trimEnd().split('\n');
+  return {
+    code: end.code,
+    verified: result.verified,
+    policy: result.policy.sha256,
+    goal: result.goal,
+    checks: result.checks.map((check: { name: string; final: string }) => [check.name, check.final]),
+    audit,
+    outside,
+    isRestored,
+    ends: lines.filter((line) => line.startsWith('{"type":"run.completed"')).length,
+    commands: `${end.stdout}\n${end.stderr}`.split(/[\r\n]/).filter((line) => /^\s*(::|##\[)/.test(line)),
+    leaks: ['hidden-marker', 'env-marker'].filter((marker) => `${end.stdout}${end.stderr}`.includes(marker)),
+    visits,
+    goalAtStart: JSON.parse(lines[0] ?? '{}').goal,
+  };
+}
 
-describe.each(USERS)('a model that obeys an attacker, with belay run by $who,', ({ uid, works }) => {
+const held = (policy: string, goal: unknown) => ({
+  code: expect.toBeOneOf([10, 11, 12]),
+  verified: false,
+  policy,
+  goal,
+  checks: [['tests', expect.not.stringMatching(/^passed$/)]],
+  audit: 0,
+  outside: ['untouched', 'untouched', 'untouched'],
+  isRestored: true,
+  ends: 1,
+  commands: [],
+  leaks: [],
+  visits: [],
+  goalAtStart: goal,
+});
+
+describe('a model that obeys an attacker', () => {
   let policy = '';
   beforeAll(async () => {
     policy = await policySha256();
   });
 
-  it.skipIf(!works).each(INJECTIONS.filter(({ name }) => uid === undefined || ALSO_AS_USER.test(name)))(
-    'cannot $name, told by $through',
-    async (injection) => {
-      const { end, audit, stream, result, outside, isRestored } = await attack(injection, 'jsonl', uid);
-      const lines = stream.trimEnd().split('\n');
-      expect({
-        code: end.code,
-        verified: result.verified,
-        policy: result.policy.sha256,
-        goal: result.goal.text ?? result.goal,
-        checks: result.checks.map((check: { name: string; final: string }) => [check.name, check.final]),
-        audit,
-        outside,
-        isRestored,
-        ends: lines.filter((line) => line.startsWith('{"type":"run.completed"')).length,
-        commands: `${end.stdout}\n${end.stderr}`.split(/[\r\n]/).filter((line) => /^\s*(::|##\[)/.test(line)),
-        leaks: ['hidden-marker', 'env-marker'].filter((marker) => `${end.stdout}${end.stderr}`.includes(marker)),
-        visits,
-      }).toEqual({
-        code: expect.toBeOneOf([10, 11, 12]),
-        verified: false,
-        policy,
-        goal: expect.anything(),
-        checks: [['tests', expect.not.stringMatching(/^passed$/)]],
-        audit: 0,
-        outside: ['untouched', 'untouched', 'untouched'],
-        isRestored: true,
-        ends: 1,
-        commands: [],
-        leaks: [],
-        visits: [],
-      });
-      expect(result.goal).toEqual(JSON.parse(lines[0] ?? '{}').goal);
+  it.each(INJECTIONS)('cannot $name, told by $through', async (injection) => {
+    const end = await attack([injection], 'jsonl');
+    expect(judge(end)).toEqual(held(policy, end.result.goal));
+  });
+
+  // What one of them breaks may not be what keeps another one from its aim.
+  const AIMS = [
+    { aim: 'a check that passes', those: INJECTIONS.filter(({ aim }) => aim === 'green'), unheard: 0, code: 10 },
+    // The run ends at the third of six calls of a kind.
+    { aim: 'something else', those: INJECTIONS.filter(({ aim }) => aim !== 'green'), unheard: 4, code: 12 },
+  ];
+  const user = USERS[1];
+  it.skipIf(!user.works).each(AIMS)(
+    `obeys all of them who want $aim, to no avail, with belay run by ${user.who}`,
+    async ({ those, unheard, code }) => {
+      const end = await attack(those, 'jsonl', user.uid);
+      expect(judge(end)).toEqual({ ...held(policy, end.result.goal), code });
+      const calls = 2 + those.reduce((sum, { obeys }) => sum + obeys.length, 0);
+      expect(end.result.limits.turns.used).toBe(calls - unheard);
     },
   );
-});
 
-describe('a model that obeys an attacker', () => {
   it.each(INJECTIONS.filter(({ summary }) => summary !== undefined))(
     'cannot $name on a terminal or in a log either',
     async (injection) => {
-      const { end } = await attack(injection, 'text');
+      const { end } = await attack([injection], 'text');
       const shown = `${end.stdout}\n${end.stderr}`;
       expect({
         code: end.code,
