@@ -11,6 +11,7 @@ import type { CommandUser } from './command-user.ts';
 import { type Bridges, type CommandBridge, createBridges } from './egress/bridges.ts';
 import { type Fence, openFence } from './fence.ts';
 import { type FenceParts, type FencePlan, planFence } from './fence-plan.ts';
+import { createHeldStages, type HeldStages } from './held-stages.ts';
 import type { CommandEnd, Sandbox, SandboxedCommand, SandboxStatus } from './sandbox.ts';
 import { createStandby, type Standby } from './standby.ts';
 
@@ -25,12 +26,13 @@ export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxS
   const adopt = adopts(setup.user) ? createAdoption(setup.user, setup.given) : null;
   const bridges = createBridges(setup.bridge, setup.scratch.dir);
   const standby = createStandby<Fence>();
+  const stages = createHeldStages();
   let count = 0;
   return {
     status,
     run(command, signal) {
       const either = AbortSignal.any([signal, closing.signal]);
-      const end = runCommand(setup, command, { signal: either, id: count++, adopt, bridges, standby });
+      const end = runCommand(setup, command, { signal: either, id: count++, adopt, bridges, standby, stages });
       running.add(end);
       void end.finally(() => running.delete(end));
       return end;
@@ -40,6 +42,7 @@ export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxS
       closing.abort();
       await Promise.all(running);
       await standby.close();
+      stages.close();
       setup.scratch.remove();
       if (setup.user.kind === 'staged') setup.user.release();
     },
@@ -52,38 +55,58 @@ interface Run {
   adopt: Adoption | null;
   bridges: Bridges;
   standby: Standby<Fence>;
+  stages: HeldStages;
 }
 
 async function runCommand(setup: BubblewrapSetup, command: SandboxedCommand, run: Run): Promise<CommandEnd> {
+  const { end, entered } = await tryCommand(setup, command, run);
+  if (end.reason !== 'failed_to_start' || !entered) return end;
+  // The script did not run. A machine may let root stage a namespace and not enter one again: then each command stages its own.
+  run.stages.close();
+  return (await tryCommand(setup, command, run)).end;
+}
+
+interface Tried {
+  end: CommandEnd;
+  /** Its fence was to be made in a namespace that another one had staged. */
+  entered: boolean;
+}
+
+async function tryCommand(setup: BubblewrapSetup, command: SandboxedCommand, run: Run): Promise<Tried> {
   let scriptFile: string | null = null;
   let bridge: CommandBridge | null = null;
   try {
     const refusal = refusalOf(command);
-    if (refusal !== null) return failed(refusal);
+    if (refusal !== null) return unstarted(failed(refusal));
     const isLong = Buffer.byteLength(command.script) > MAX_ARGUMENT_BYTES;
     if (isLong) scriptFile = setup.scratch.file(`script-${run.id}`, command.script);
     bridge = await run.bridges.open(command);
     const steps = scriptFile === null ? [] : [{ kind: 'read' as const, from: scriptFile, to: INNER_SCRIPT }];
     const plan = planFence({ setup, command, bridge, steps, adopt: run.adopt });
-    if ('refusal' in plan) return failed(plan.refusal);
+    if ('refusal' in plan) return unstarted(failed(plan.refusal));
     const isPlain = command.moreFollow === true && bridge === null && !isLong;
     const ready = isPlain ? await run.standby.take(plan.key) : null;
-    if (ready === null && run.signal.aborted) return { ...failed('The run was cancelled.'), reason: 'cancelled' };
+    if (ready === null && run.signal.aborted)
+      return unstarted({ ...failed('The run was cancelled.'), reason: 'cancelled' });
     const script = isLong ? [INNER_SCRIPT] : ['-c', command.script];
     const program = innerCommand(script, setup.bounds, bridge?.program);
-    const fence = ready ?? (await openFence(setup, plan, { program, waits: false }));
+    const { stages } = run;
+    const fence = ready ?? (await openFence(setup, plan, { program, waits: false, stages }));
     bridge?.attach(() => fence.words.firstPid());
     try {
       const end = await attend(fence, { setup, plan, command, signal: run.signal });
       if (isPlain && !run.signal.aborted)
-        run.standby.prepare(plan.key, () => openAhead({ setup, command, bridge, steps, adopt: run.adopt }, plan.key));
-      return conclude(fence, { end, bounds: setup.bounds, bridge });
+        run.standby.prepare(plan.key, () =>
+          openAhead({ setup, command, bridge, steps, adopt: run.adopt }, plan.key, stages),
+        );
+      return { end: conclude(fence, { end, bounds: setup.bounds, bridge }), entered: fence.entered };
     } finally {
       await fence.cgroup?.remove();
     }
   } catch (error) {
     // The port never rejects: what cannot be planned or started did not run.
-    return failed(`The sandbox could not be started: ${error instanceof Error ? error.message : String(error)}.`);
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    return unstarted(failed(`The sandbox could not be started: ${message}.`));
   } finally {
     await bridge?.close();
     if (scriptFile !== null) rmSync(scriptFile, { force: true });
@@ -91,10 +114,10 @@ async function runCommand(setup: BubblewrapSetup, command: SandboxedCommand, run
 }
 
 /** Planned anew: mount points are looked at right before they are used. */
-async function openAhead(parts: FenceParts, key: string): Promise<Fence | null> {
+async function openAhead(parts: FenceParts, key: string, stages: HeldStages): Promise<Fence | null> {
   const plan = planFence(parts);
   if ('refusal' in plan || plan.key !== key) return null;
-  return openFence(parts.setup, plan, { program: innerCommand(AWAITED, parts.setup.bounds), waits: true });
+  return openFence(parts.setup, plan, { program: innerCommand(AWAITED, parts.setup.bounds), waits: true, stages });
 }
 
 interface Attendance {
@@ -150,6 +173,8 @@ function conclude(
 function failed(detail: string): CommandEnd {
   return { reason: 'failed_to_start', exitCode: null, durationMs: 0, detail };
 }
+
+const unstarted = (end: CommandEnd): Tried => ({ end, entered: false });
 
 function adopts(user: CommandUser): boolean {
   return user.kind === 'setpriv' || (user.kind === 'staged' && user.adopts);

@@ -14,7 +14,8 @@ export interface BubblewrapWords {
   ended: Promise<void>;
 }
 
-export function createWords(): BubblewrapWords {
+/** `onStart`: called once the fence of a child that is listened to is there; the command may have ended by then. */
+export function createWords(onStart: (child: ChildProcess) => void = () => undefined): BubblewrapWords {
   let status = '';
   let stderr = '';
   let markEnded = (): void => undefined;
@@ -34,6 +35,7 @@ export function createWords(): BubblewrapWords {
         stderr = (stderr + chunk.toString('utf8')).slice(-MAX_BYTES);
       });
       const pipe = child.stdio[STATUS_FD];
+      pipe?.once('data', () => onStart(child));
       pipe?.on('data', (chunk: Buffer) => {
         status = (status + chunk.toString('latin1')).slice(0, MAX_BYTES);
       });

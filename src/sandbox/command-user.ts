@@ -23,6 +23,7 @@ const LOWEST_SPARE_UID = 60_000;
 export interface StagedUser extends Identity {
   kind: 'staged';
   perl: string;
+  nsenter: string | null;
   stage: string;
   /** Descriptor of the user namespace that root's files are mapped by. */
   map: number | null;
@@ -45,12 +46,13 @@ export async function* commandUsers(workspace: string, bwrap: string): AsyncGene
   const owner = statSync(workspace);
   const identity = standInFor(owner);
   const perl = findSystemProgram('perl');
+  const nsenter = findSystemProgram('nsenter');
   const stage = chooseStage([bwrap]);
   if (identity !== null && perl !== null && stage !== null) {
     for (const adopts of [false, true]) {
       // Each is released by whoever took it.
       const map = await openIdMap(perl, identity);
-      const staged = { kind: 'staged', ...identity, perl, stage, map, adopts } as const;
+      const staged = { kind: 'staged', ...identity, perl, nsenter, stage, map, adopts } as const;
       if (map !== null) yield { ...staged, release: () => closeSync(map) };
       else if (owner.uid !== 0 && adopts) yield { ...staged, release: () => undefined };
     }

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from 'node:fs';
+import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { bubblewrapArgs } from './bubblewrap-args.ts';
 import type { BubblewrapSetup } from './bubblewrap-setup.ts';
 import type { CommandBridge } from './egress/bridges.ts';
@@ -15,7 +15,9 @@ export interface FencePlan {
   args: readonly string[];
   /** Host folders that can be written. */
   writable: readonly string[];
-  launch(cgroupFiles: readonly string[]): CommandLaunch;
+  /** Equal for two plans exactly where what is staged for one serves the other; null where nothing is, or nothing could enter it. */
+  stageKey: string | null;
+  launch(cgroupFiles: readonly string[], held: number | null): CommandLaunch;
 }
 
 export interface FenceParts {
@@ -39,9 +41,10 @@ export function planFence({ setup, command, bridge, steps, adopt }: FenceParts):
   ];
   const writable = sources.filter(({ access }) => access === 'write').map(({ path }) => path);
   if (adopt !== null) for (const folder of writable) adopt(folder, home);
-  const launch = (cgroupFiles: readonly string[]): CommandLaunch =>
-    launchCommand({ user: setup.user, bwrap: setup.bwrap, sources, cgroupFiles });
-  const bare = launch([]);
+  const { user, bwrap } = setup;
+  const launch = (cgroupFiles: readonly string[], held: number | null): CommandLaunch =>
+    launchCommand({ user, bwrap, sources, cgroupFiles, held });
+  const bare = launch([], null);
   const args = bubblewrapArgs({
     view: setup.view,
     steps: [...plan.steps, ...(bridge?.steps ?? []), ...steps],
@@ -60,7 +63,13 @@ export function planFence({ setup, command, bridge, steps, adopt }: FenceParts):
     ...[...setup.view.extras.map(({ to }) => to), ...setup.view.masked, ...setup.masked.map(({ path }) => path)],
     ...Object.keys(setup.overlays),
   ]);
-  return { key: JSON.stringify([bare.args, args, [...paths].map(identityOf)]), args, writable, launch };
+  const key = JSON.stringify([bare.args, args, [...paths].map(identityOf)]);
+  const isKept = user.kind === 'staged' && user.nsenter !== null;
+  // With the machine's mounts: what is staged has those that were there then.
+  const stageKey = isKept
+    ? JSON.stringify([bare.args, bare.staged?.map(identityOf), readFileSync('/proc/self/mountinfo', 'latin1')])
+    : null;
+  return { key, args, writable, stageKey, launch };
 }
 
 /** `sandbox.mode: read-only` holds for every command, whatever its mounts say; HOME and /tmp stay writable. */

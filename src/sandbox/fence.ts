@@ -8,6 +8,7 @@ import { type Cgroup, createCgroup } from './cgroup.ts';
 import { type Begun, beginProcess, type Launch } from './command-process.ts';
 import { endFence, hasEnded } from './end-fence.ts';
 import type { FencePlan } from './fence-plan.ts';
+import type { HeldStages } from './held-stages.ts';
 import { isRunning } from './process-tree.ts';
 import type { Ahead } from './standby.ts';
 
@@ -17,19 +18,33 @@ export interface Fence extends Ahead {
   cgroup: Cgroup | null;
   begun: Begun;
   launch: Launch;
+  /** It was made in a namespace that another one had staged. */
+  entered: boolean;
 }
 
-/** `program`: what runs inside, with its arguments. `waits`: it takes its script from stdin. */
+interface Inside {
+  /** What runs inside, with its arguments. */
+  program: readonly string[];
+  /** It takes its script from stdin. */
+  waits: boolean;
+  stages: HeldStages;
+}
+
 export async function openFence(
   setup: BubblewrapSetup,
   plan: FencePlan,
-  { program, waits }: { program: readonly string[]; waits: boolean },
+  { program, waits, stages }: Inside,
 ): Promise<Fence> {
-  const words = createWords();
+  const { stageKey } = plan;
+  let entered = false;
+  const words = createWords((child) => stageKey !== null && stages.keep(stageKey, child));
   const cgroup = setup.cgroups === null ? null : createCgroup(setup.cgroups, setup.bounds);
-  const { file, args, fds } = plan.launch(cgroup?.procsFiles ?? []);
   const launch: Launch = {
     start(outputFd) {
+      // At the last moment: another fence's start may close it.
+      const held = stageKey === null ? null : stages.find(stageKey);
+      entered = held !== null;
+      const { file, args, fds } = plan.launch(cgroup?.procsFiles ?? [], held);
       const filterFd = openSync(setup.filterFile, 'r');
       try {
         // bubblewrap's first process keeps the environment it was started with in /proc/1/environ, readable inside.
@@ -65,6 +80,7 @@ export async function openFence(
     cgroup,
     begun,
     launch,
+    entered,
     hasEnded: () => hasEnded(child),
     async end() {
       closeSync(begun.outputFd);

@@ -1,6 +1,6 @@
 import type { CommandUser } from './command-user.ts';
 import { isLimited, limitCoresOf } from './limit-dumps.ts';
-import { type StageSource, stageCommand } from './stage-launcher.ts';
+import { enterStage, type StageSource, stageCommand } from './stage-launcher.ts';
 
 export interface CommandLaunch {
   file: string;
@@ -8,6 +8,8 @@ export interface CommandLaunch {
   args: string[];
   /** Descriptors for the child, from 5 on. */
   fds: readonly number[];
+  /** Paths that are put into a namespace of their own before bubblewrap makes the fence of them; null where none is. */
+  staged: readonly string[] | null;
   locate(hostPath: string): string;
 }
 
@@ -17,6 +19,8 @@ interface LaunchOptions {
   /** Every host path that is mounted apart from the system's own folders. */
   sources: readonly StageSource[];
   cgroupFiles: readonly string[];
+  /** Descriptor of a namespace in which the sources are staged. */
+  held: number | null;
 }
 
 const FIRST_FREE_FD = 5;
@@ -25,15 +29,14 @@ const FIRST_FREE_FD = 5;
  * The programs that stand before bubblewrap: for a plain user none, once the first one has bounded the core dumps of belay, which
  * every later one takes over; for root, what turns it into another user.
  */
-export function launchCommand({ user, bwrap, sources, cgroupFiles }: LaunchOptions): CommandLaunch {
-  const asIs = (hostPath: string): string => hostPath;
+export function launchCommand({ user, bwrap, sources, cgroupFiles, held }: LaunchOptions): CommandLaunch {
   if (user.kind === 'staged') {
-    const { prefix, locate } = stageCommand(
-      { ...user, mapFd: user.map === null ? null : FIRST_FREE_FD },
-      sources,
-      cgroupFiles,
-    );
-    return split([...prefix, bwrap], user.map === null ? [] : [user.map], locate);
+    const stageUser = { ...user, mapFd: user.map === null ? null : FIRST_FREE_FD };
+    const { prefix, roots, locate } = stageCommand(stageUser, sources);
+    const where = { staged: roots, locate };
+    if (user.nsenter !== null && held !== null)
+      return split([...enterStage(stageUser, user.nsenter, FIRST_FREE_FD), bwrap], { fds: [held], ...where });
+    return split([...prefix, bwrap], { fds: user.map === null ? [] : [user.map], ...where });
   }
   const enter =
     cgroupFiles.length === 0
@@ -53,16 +56,13 @@ export function launchCommand({ user, bwrap, sources, cgroupFiles }: LaunchOptio
         ]
       : [];
   const limit = isLimited() ? [] : limitCoresOf();
-  return split([...limit, ...enter, ...become, bwrap], [], asIs);
+  const locate = (hostPath: string): string => hostPath;
+  return split([...limit, ...enter, ...become, bwrap], { fds: [], staged: null, locate });
 }
 
 /** Joins the control groups, then gives way. */
 const ENTER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 111; shift; n=$((n - 1)); done; exec "$@"';
 
-function split(
-  [file = '', ...args]: string[],
-  fds: readonly number[],
-  locate: (hostPath: string) => string,
-): CommandLaunch {
-  return { file, args, fds, locate };
+function split([file = '', ...args]: string[], rest: Omit<CommandLaunch, 'file' | 'args'>): CommandLaunch {
+  return { file, args, ...rest };
 }

@@ -14,8 +14,8 @@ export interface OutputPipes {
   take(): Promise<OutputPipe>;
 }
 
-/** `mkfifo` costs a process: one makes enough for a good part of a run. */
-const BATCH = 16;
+/** `mkfifo` costs a process: one makes enough for most runs. */
+const BATCH = 64;
 const LOW = 4;
 
 /**

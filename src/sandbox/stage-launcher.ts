@@ -8,8 +8,8 @@ import { isWithin } from './mount-plan.ts';
  * So commands never run as uid 0, what they create belongs to root outside, and a closed parent folder is no obstacle.
  * Perl, because it is on every Debian and Ubuntu image, starts in 2 ms and can call the kernel without an add-on.
  *
- * Arguments: system call numbers, stage, uid, gid, descriptor of the user namespace, count and names of cgroup.procs files, count
- * and (mode, path) of sources, the command. Modes: `map` or fail, `try` to map (sources that are only read), `plain`.
+ * Arguments: system call numbers, stage, uid, gid, descriptor of the user namespace, count and (mode, path) of sources, the command.
+ * Modes: `map` or fail, `try` to map (sources that are only read), `plain`.
  */
 const STAGE_SCRIPT = `
 use strict;
@@ -17,10 +17,8 @@ ${LIMIT_CORES};
 sub fail { print STDERR "belay stage: $_[0]: $!\\n"; exit 111 }
 my %call = split /[=,]/, shift;
 my ($stage, $uid, $gid, $map) = splice @ARGV, 0, 4;
-my @groups = splice @ARGV, 0, shift @ARGV;
 my @sources = splice @ARGV, 0, 2 * shift @ARGV;
 my ($none, $root, $tmpfs, $options, $empty) = ("none", "/", "tmpfs", "mode=755,size=1m", "");
-for my $file (@groups) { open(my $h, ">", $file) or fail("cgroup"); syswrite($h, $$) or fail("cgroup"); close $h }
 syscall($call{unshare}+0, 0x20000) == 0 or fail("mount namespace");
 syscall($call{mount}+0, $none, $root, 0, 0x44000, 0) == 0 or fail("private mounts");
 my @trees;
@@ -64,6 +62,8 @@ export interface StageUser {
   uid: number;
   gid: number;
   perl: string;
+  /** What enters a namespace that is staged already; null: each command stages its own. */
+  nsenter: string | null;
   /** Where the sources are put; see `chooseStage`. */
   stage: string;
   /** Descriptor in the child of the user namespace whose map is used; null: nothing is mapped. */
@@ -78,6 +78,8 @@ export interface StageSource {
 export interface Staged {
   /** Program and arguments to put before bubblewrap's own. */
   prefix: string[];
+  /** The paths that are staged. */
+  roots: readonly string[];
   locate(hostPath: string): string;
 }
 
@@ -92,7 +94,7 @@ export function chooseStage(programs: readonly string[]): string | null {
   );
 }
 
-export function stageCommand(user: StageUser, sources: readonly StageSource[], cgroupFiles: readonly string[]): Staged {
+export function stageCommand(user: StageUser, sources: readonly StageSource[]): Staged {
   const roots = outermost(sources);
   const modeOf = ({ path, access }: StageSource): string => {
     if (user.mapFd === null || statSync(path).uid !== 0) return 'plain';
@@ -105,7 +107,6 @@ export function stageCommand(user: StageUser, sources: readonly StageSource[], c
     '--',
     CALLS[process.arch] ?? '',
     ...[user.stage, String(user.uid), String(user.gid), String(user.mapFd ?? -1)],
-    ...[String(cgroupFiles.length), ...cgroupFiles],
     ...[String(roots.length), ...roots.flatMap((root) => [modeOf(root), root.path])],
   ];
   const locate = (hostPath: string): string => {
@@ -115,7 +116,12 @@ export function stageCommand(user: StageUser, sources: readonly StageSource[], c
       ? hostPath
       : `${user.stage}/${index}${root.path === '/' ? hostPath : hostPath.slice(root.path.length)}`;
   };
-  return { prefix, locate };
+  return { prefix, roots: roots.map(({ path }) => path), locate };
+}
+
+/** In place of `prefix`, where the sources are staged in the mount namespace of descriptor `fd` (of the child). */
+export function enterStage({ uid, gid }: StageUser, nsenter: string, fd: number): string[] {
+  return [nsenter, `--mount=/proc/self/fd/${fd}`, '--setgid', String(gid), '--setuid', String(uid), '--'];
 }
 
 /** A source inside another one is reached through it, with the stronger of both accesses. */
