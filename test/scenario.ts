@@ -164,6 +164,10 @@ export function treeOf(dir: string, below = ''): Record<string, string> {
   return out;
 }
 
+/** Characters that move a cursor, colour a text or overwrite a line; not the end of a line and the tab. */
+export const controlsIn = (text: string): string[] =>
+  [...text.replace(/[\n\t]/g, '')].filter((one) => /\p{Cc}/u.test(one));
+
 /** What `result.json` of a scenario asserts: fields of the result, as far as they are named. */
 export const Expected = z.strictObject({
   exit_code: z.int(),

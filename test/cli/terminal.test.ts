@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, CLI, commitAll, createBench } from '../scenario.ts';
+import { type Bench, CLI, commitAll, controlsIn, createBench, runCli, writeCassette } from '../scenario.ts';
 
 /** `script` of util-linux gives a program a terminal. */
 const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
@@ -70,5 +70,26 @@ describe.skipIf(!hasScript)('on a terminal', () => {
       },
     );
     expect(out.endsWith(`${CLEAR}next\r\n`)).toBe(true);
+  });
+});
+
+describe('without a terminal, as in a pipeline', () => {
+  it('a run is plain lines, whatever its commands print: no escape sequence, no line drawn over, and no status line', async () => {
+    const hostile = String.raw`printf '50%%\r100%%\r\n\033[2J\033[31mred\007\b\n\033]0;title\007'; echo b > a.txt; false`;
+    const cassette = writeCassette(bench, [
+      { text: 'I \u001b[1mlook\u001b[0m\rfirst', tool_calls: [{ name: 'shell', input: { command: hostile } }] },
+      { tool_calls: [{ name: 'finish', input: { status: 'done', summary: 'it is b\r\u001b[2Jnow' } }] },
+    ]);
+    const arguments_ = ['run', 'make it b', '--replay', cassette, '--format'];
+    const [text, jsonl] = [await runCli([...arguments_, 'text'], bench), await runCli([...arguments_, 'jsonl'], bench)];
+    expect([text.code, controlsIn(text.stdout + text.stderr), text.stderr]).toEqual([0, [], '']);
+    expect(text.stdout).toMatch(/^\$ printf .* exit 1 .*\n( {2}│ .*\n)+/m);
+    expect(text.stdout).toContain('VERIFIED (exit 0)');
+    // What people see while the events go elsewhere: a line a turn and a round of checks.
+    expect([jsonl.code, controlsIn(jsonl.stdout + jsonl.stderr)]).toEqual([0, []]);
+    const lines = jsonl.stderr.split('\n');
+    const rounds = ['turn 1 ·', 'turn 2 ·', 'checks pass', 'checks pass', ''];
+    expect(lines.map((line, index) => line.includes(rounds[index] ?? line))).toEqual(rounds.map(() => true));
+    expect(lines.slice(0, -1).filter((line) => !line.startsWith('belay: turn '))).toEqual([]);
   });
 });

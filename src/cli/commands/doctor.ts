@@ -55,14 +55,14 @@ async function examineKey(invocation: Invocation): Promise<Finding> {
     const { policy, path } = await loadPolicyFile(options, io.cwd());
     if (policy.model === null)
       return { ...about, works: true, says: 'the policy names no model: only --model or --replay can run', fix: null };
-    const { apiKey } = await loadModelKeys(policy.model, {
+    const { apiKey, secrets } = await loadModelKeys(policy.model, {
       env: io.env,
       folder: path === null ? io.cwd() : dirname(path),
     });
     return {
       ...about,
       works: true,
-      says: `${policy.model.provider}/${policy.model.name}: ${apiKey === null ? 'works without a key' : 'the key is there'}`,
+      says: `${policy.model.provider}/${policy.model.name}: ${apiKey === null ? 'works without a key' : `the key is there (from ${secrets[0]?.name})`}`,
       fix: null,
     };
   } catch (error) {
@@ -72,7 +72,10 @@ async function examineKey(invocation: Invocation): Promise<Finding> {
       required: true,
       works: false,
       says: error.message,
-      fix: 'mend belay.yml, or set the variable that the message names',
+      fix:
+        error.code === 'key'
+          ? 'give the key there, or name another source of it in belay.yml: api_key_env, api_key_file, api_key_fd or api_key_command'
+          : 'mend belay.yml: belay policy check says where',
     };
   }
 }
