@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { USERS } from './users.ts';
 
 const script = fileURLToPath(new URL('../scripts/set-up.mjs', import.meta.url));
 let folder = '';
@@ -16,9 +17,13 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 async function setUp(
   root: string,
   env: Record<string, string> = {},
+  uid?: number,
 ): Promise<{ said: string[]; problem: string | null }> {
   const program = `import(process.argv[2]).then(({ setUp }) => console.log(JSON.stringify(setUp(process.argv[1]))))`;
-  const { stdout, stderr } = await execa(process.execPath, ['-e', program, root, script], { env });
+  const { stdout, stderr } = await execa(process.execPath, ['-e', program, root, script], {
+    env,
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
   return { said: stderr.split('\n').filter((line) => line !== ''), problem: JSON.parse(stdout) };
 }
 
@@ -86,6 +91,40 @@ describe('set-up', () => {
       expect(problem).toBe("belay's sandbox needs bubblewrap: install it from your distribution and start again.");
     },
   );
+
+  const stranger = USERS[process.getuid?.() === 0 ? 1 : 0];
+  it.skipIf(process.platform !== 'linux' || !stranger.works)(
+    'tells a user who may not install what to type, of all that is missing, and installs nothing',
+    async () => {
+      const root = await makeCheckout();
+      await setUp(root);
+      const bin = await makeBin();
+      await rm(join(bin, 'perl'));
+      const log = join(folder, 'log');
+      await writeFile(join(bin, 'apt-get'), `#!/bin/sh\n[ "$1" = --version ] || echo "$*" >> ${log}\n`, {
+        mode: 0o755,
+      });
+      await writeFile(join(bin, 'sudo'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+      await chmod(folder, 0o777);
+      const { said, problem } = await setUp(root, { PATH: bin, HOME: '/nonexistent' }, stranger.uid);
+      expect({ said, problem }).toEqual({
+        said: [],
+        problem:
+          "belay's sandbox needs bubblewrap and perl: run `sudo apt-get install -y --no-install-recommends bubblewrap perl` and start again.",
+      });
+      await expect(linesOf(log)).rejects.toThrow('ENOENT');
+    },
+  );
+
+  it.skipIf(process.platform !== 'linux')('says that git is missing before it installs anything', async () => {
+    const root = await makeCheckout();
+    const bin = await makeBin();
+    await rm(join(bin, 'git'));
+    expect(await setUp(root, { PATH: bin })).toEqual({
+      said: [],
+      problem: 'belay needs git 2.38 or later: install it and start again.',
+    });
+  });
 
   it.skipIf(process.platform !== 'linux')(
     'refreshes the package lists once when the first installation fails',

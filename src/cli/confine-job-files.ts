@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
-import { sep } from 'node:path';
 import { codeOf, UsageError } from '../errors.ts';
+import { isBelow } from './is-below.ts';
 
 /**
  * A job file of the repository may come from whoever opened a pull request: what it names is sent to the model, and therefore has to be in the
@@ -16,8 +16,6 @@ export async function confineJobFiles(jobFile: string | null, root: string): Pro
       throw new UsageError(`${path} is outside of the repository (${real}), and the job file is inside of it`);
   };
 }
-
-const isBelow = (path: string, folder: string) => path.startsWith(`${folder}${sep}`);
 
 /** null: there is nothing. Whoever reads it next says so. */
 async function followed(path: string): Promise<string | null> {

@@ -142,6 +142,17 @@ describe('a command line that is wrong', () => {
     bench.remove();
   });
 
+  it('asks for an explanation of a host without its port: the note says how', async () => {
+    for (const subject of ['example.org', 'https://example.org/x'])
+      expect(await tell('policy', 'explain', subject)).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^allow: /),
+        said: `belay: ${subject} is explained as a command; a connection is HOST:PORT, such as example.org:443`,
+      });
+    for (const subject of ['git push', './a.sh', 'example.org:443', 'v1.2'])
+      expect(await tell('policy', 'explain', subject)).toMatchObject({ code: 0, said: '' });
+  });
+
   it('shows help for the word help alone, and never takes a goal for it', async () => {
     expect((await tell('help')).out).toMatch(/^belay <command>/);
     expect((await tell('help', 'audit')).out).toMatch(/^belay audit <events>/);

@@ -31,6 +31,8 @@ async function check({ io, options }: Invocation, subject: string | undefined): 
   return 0;
 }
 
+const LOOKS_LIKE_HOST = /^(https?:\/\/\S+|[\w-]+(\.[\w-]+)*\.[a-z]{2,})$/i;
+
 export const policyAction: Handler = async (invocation) => {
   const { io, options, words } = invocation;
   const [action = '', subject] = words;
@@ -54,6 +56,11 @@ export const policyAction: Handler = async (invocation) => {
       await print(io.stdout, text);
       return 0;
     }
+    if (LOOKS_LIKE_HOST.test(subject))
+      await print(
+        io.stderr,
+        `belay: ${oneLine(subject)} is explained as a command; a connection is HOST:PORT, such as example.org:443\n`,
+      );
     const { explainCommand, renderExplanation } = await loadExplanations();
     const explanation = explainCommand(subject, policy);
     await print(

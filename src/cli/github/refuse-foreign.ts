@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { isBelow } from '../is-below.ts';
 import type { GithubEvent } from './github-event.ts';
 import type { ActionRequest } from './read-inputs.ts';
 import { repositoryOf } from './repository-of.ts';
@@ -22,15 +23,13 @@ export function refuseForeign(event: GithubEvent, request: ActionRequest, cwd: s
   for (const name of DECIDING) {
     const [file] = request.options.get(name) ?? [];
     if (file === undefined) continue;
-    if (isBelow(resolve(cwd, file), repositoryOf(workspace) ?? workspace))
+    if (isBelow(followed(resolve(cwd, file)), followed(repositoryOf(workspace) ?? workspace)))
       throw new UsageError(
         `input ${name}: ${file} is a file of a checkout that may come from a fork; take it from another folder (belay.yml itself is read from the trusted commit)`,
       );
   }
 }
 
-function isBelow(path: string, dir: string): boolean {
-  const real = (one: string) => (existsSync(one) ? realpathSync(one) : one);
-  const way = relative(real(dir), real(path));
-  return way !== '..' && !way.startsWith('../');
+function followed(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
