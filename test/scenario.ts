@@ -110,6 +110,8 @@ export interface CliOptions {
   cli?: string;
   /** A file in the place of the pipe: nothing is read of it then. */
   stdout?: string;
+  /** A file that belay finds open as descriptor 3. */
+  fd3?: string;
   /** Called with all that stdout carried so far. */
   onOutput?(stdout: string, child: ChildProcess): void;
 }
@@ -123,7 +125,12 @@ export function runCli(args: readonly string[], bench: Bench, options: CliOption
       ...(uid === undefined ? {} : { uid, gid: uid }),
       cwd: options.cwd ?? bench.ws,
       env: { ...bench.env, ...options.env },
-      stdio: ['pipe', options.stdout === undefined ? 'pipe' : openSync(options.stdout, 'w'), 'pipe'],
+      stdio: [
+        'pipe',
+        options.stdout === undefined ? 'pipe' : openSync(options.stdout, 'w'),
+        'pipe',
+        ...(options.fd3 === undefined ? [] : [openSync(options.fd3, 'r')]),
+      ],
     });
     let stdout = '';
     let stderr = '';
@@ -181,6 +188,8 @@ export const Expected = z.strictObject({
   beside: z.boolean().optional(),
   /** What stdout is instead of a pipe. */
   stdout: z.string().optional(),
+  /** Types of events that the stream must not have. */
+  never: z.array(z.string()).optional(),
 });
 
 /** Lays a scenario folder out in a fresh repository. */

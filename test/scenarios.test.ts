@@ -30,6 +30,7 @@ describe('scenarios', () => {
         stderr: '',
       });
       expect(end.result).toMatchObject(expected.result ?? {});
+      expect(end.events.map(({ type }) => type).filter((type) => expected.never?.includes(type))).toEqual([]);
       const { 'belay.yml': _policy, ...after } = treeOf(bench.ws);
       const { 'belay.yml': _before, ...untouched } = before;
       expect(after).toEqual(existsSync(join(dir, 'expected')) ? treeOf(join(dir, 'expected')) : untouched);

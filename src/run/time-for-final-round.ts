@@ -5,14 +5,19 @@ import { type Baseline, finalChecksMs, reserveFor } from '../verify/index.ts';
 import { type Conclusion, conclude } from './conclusion.ts';
 import type { RunContext } from './run-context.ts';
 
+/** What of a run its time depends on. */
+export interface TimedContext extends Pick<RunContext, 'policy' | 'timeLeftMs' | 'elapsedMs'> {
+  request: Pick<RunContext['request'], 'cappedByBatch'>;
+}
+
 /**
  * Milliseconds. Where they do not fit into what a batch or the thread's earlier runs have left, the limit ends the run: the policy would
  * have given time enough, and is not to blame. Throws UsageError where it would not.
  */
 export function timeForFinalRound(
-  context: RunContext,
+  context: TimedContext,
   baseline: Baseline,
-  past: ThreadPast | null,
+  past: Pick<ThreadPast, 'elapsedMs'> | null,
 ): number | Conclusion {
   const { limits, verify } = context.policy;
   try {

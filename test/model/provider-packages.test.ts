@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -10,9 +10,10 @@ import { type ScriptedServer, type Step, sse, startScriptedServer } from './scri
 /** The packages come from the registry: a machine without one says so, everybody else gets a failure. */
 const { BELAY_OFFLINE } = process.env;
 const KEY = ['key', 'of+a/cloud', 'd4e5f6'].join('-');
+const SPELLINGS = [KEY, Buffer.from(KEY).toString('base64'), encodeURIComponent(KEY)];
 const COMMAND = 'echo done > a.txt';
 const SHELL = JSON.stringify({ command: COMMAND });
-const FINISH = JSON.stringify({ status: 'done', summary: `It is done, with ${KEY}.` });
+const FINISH = JSON.stringify({ status: 'done', summary: `It is done, with ${SPELLINGS.join(' ')}.` });
 const CALLS = [
   ['shell', SHELL],
   ['finish', FINISH],
@@ -125,13 +126,14 @@ async function runWith(model: object, steps: readonly Step[], env: NodeJS.Proces
   return { end, bench, server };
 }
 
-/** Where a value is, of all that the run left and said. */
-function findings({ end, bench }: Told, value: string): string[] {
+/** Where the key is in any spelling, of all that the run left and said. */
+function findings({ end, bench }: Told): string[] {
+  const tells = (text: string) => SPELLINGS.some((spelling) => text.includes(spelling));
   const files = readdirSync(bench.root, { recursive: true, encoding: 'utf8', withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  const kept = files.filter((file) => readFileSync(file, 'latin1').includes(value));
-  return [...kept, ...(['stdout', 'stderr'] as const).filter((name) => end[name].includes(value))];
+  const kept = files.filter((file) => tells(readFileSync(file, 'latin1')));
+  return [...kept, ...(['stdout', 'stderr'] as const).filter((name) => tells(end[name]))];
 }
 
 describe.skipIf(BELAY_OFFLINE === '1')('a provider package from the registry', () => {
@@ -164,7 +166,7 @@ describe.skipIf(BELAY_OFFLINE === '1')('a provider package from the registry', (
       { type: 'function_call', call_id: 'call_0', arguments: SHELL },
       { type: 'function_call_output', call_id: 'call_0' },
     ]);
-    expect(findings(told, KEY)).toEqual([]);
+    expect(findings(told)).toEqual([]);
   });
 
   test('@ai-sdk/amazon-bedrock works a whole run with the credentials of the environment, which are known secrets', async () => {
@@ -194,12 +196,15 @@ describe.skipIf(BELAY_OFFLINE === '1')('a provider package from the registry', (
       },
       { role: 'user', content: [{ toolResult: { toolUseId: 'tool_0' } }, { cachePoint: { type: 'default' } }] },
     ]);
-    expect(findings(told, KEY)).toEqual([]);
+    expect(findings(told)).toEqual([]);
   });
 
-  test('@ai-sdk/google-vertex works a whole run with a key', async () => {
-    const model = { provider: '@ai-sdk/google-vertex', name: 'gemini-2.5-pro', reasoning_effort: 'low' };
-    const told = await runWith(model, gemini, { GOOGLE_VERTEX_API_KEY: KEY }, '/v1/publishers/google');
+  test('@ai-sdk/google-vertex works a whole run with a key from a file', async () => {
+    const keyFile = join(providers, 'key');
+    writeFileSync(keyFile, `${KEY}\n`);
+    const name = { provider: '@ai-sdk/google-vertex', name: 'gemini-2.5-pro' };
+    const model = { ...name, api_key_file: keyFile, reasoning_effort: 'low' };
+    const told = await runWith(model, gemini, {}, '/v1/publishers/google');
     expect({ code: told.end.code, reason: told.end.result?.reason }).toEqual({ code: 0, reason: expect.any(String) });
     const [first, second] = told.server.requests;
     expect(first).toMatchObject({
@@ -218,6 +223,6 @@ describe.skipIf(BELAY_OFFLINE === '1')('a provider package from the registry', (
       },
       { role: 'user', parts: [{ functionResponse: { name: 'shell' } }] },
     ]);
-    expect(findings(told, KEY)).toEqual([]);
+    expect(findings(told)).toEqual([]);
   });
 });

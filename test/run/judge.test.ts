@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readEvents } from '../../src/events/index.ts';
@@ -17,10 +17,10 @@ function layOut(policy: object, files: Record<string, string>): string {
   commitAll(bench);
   return join(bench.io, 'model.jsonl');
 }
-async function run(answers: string, args: readonly string[] = []) {
+async function run(answers: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
   const cassette = join(bench.io, 'model.jsonl');
   writeFileSync(cassette, answers);
-  return runCli(['run', 'go', '--replay', cassette, ...args], bench);
+  return runCli(['run', 'go', '--replay', cassette, ...args], bench, { env });
 }
 const PACKAGE = { name: 'x', version: '1.0.0', scripts: { test: 'sh test.sh' } };
 const NPM = { 'package.json': JSON.stringify(PACKAGE), 'test.sh': 'grep -q good a.txt\n', 'a.txt': 'bad\n' };
@@ -41,6 +41,29 @@ describe('a script that judges', () => {
       shell(`echo good > a.txt; echo '${JSON.stringify({ ...PACKAGE, version: '1.0.1' })}' > package.json`) + finish,
     );
     expect({ code: end.code, outcome: end.result?.outcome }).toEqual({ code: 0, outcome: 'verified' });
+  });
+});
+
+describe('a patch', () => {
+  it('that does not give the checked tree on its base is never verified, and the workspace is put back', async () => {
+    layOut({ verify: { checks: [{ name: 'c', run: 'grep -q good a.txt' }] } }, { 'a.txt': 'bad\n' });
+    // A git whose patches say something else than its trees.
+    bench.write(
+      '../bin/git',
+      `#!/bin/sh\nPATH=\${PATH#*:}\ncase " $* " in *' diff-tree '*' --binary '*) git "$@" | sed 's/^+good/+evil/' ;; *) exec git "$@" ;; esac\n`,
+    );
+    chmodSync(join(bench.root, 'bin/git'), 0o755);
+    const env = { PATH: `${join(bench.root, 'bin')}:${process.env['PATH']}` };
+    const end = await run(shell('echo good > a.txt') + finish, [], env);
+    expect(end.result).toMatchObject({
+      exit_code: 10,
+      outcome: 'unverified',
+      verified: false,
+      reason: 'the patch does not give the verified tree on a fresh checkout of its base',
+      changes: { restored: true },
+    });
+    expect(readFileSync(end.result?.changes.patch ?? '', 'utf8')).toContain('+evil');
+    expect(bench.read('a.txt')).toBe('bad\n');
   });
 });
 

@@ -61,7 +61,11 @@ let end: CliEnd;
 const later: CliEnd[] = [];
 const at = (name: string): string => join(bench.io, name);
 
-async function runWith(more: readonly Step[], attempts: number): Promise<void> {
+/** `source`: where the policy says that the model's key is. */
+async function runWith(
+  source: (keyFile: string) => object,
+  { more, attempts }: { more: readonly Step[]; attempts: number },
+): Promise<void> {
   const files = { 'a.txt': 'a\n', 'spell.js': SPELL, '.gitignore': 'cache/\n' };
   bench = createBench(files);
   server = await startScriptedServer([...STEPS, ...more]);
@@ -71,7 +75,7 @@ async function runWith(more: readonly Step[], attempts: number): Promise<void> {
       provider: 'openai-compatible',
       name: 'm',
       base_url: `${server.url}/v1`,
-      api_key_env: 'MODEL_KEY',
+      ...source(join(bench.root, 'home/key')),
       context_window: 200_000,
       price: { input: 1, cached_input: 1, output: 1 },
     },
@@ -109,9 +113,11 @@ async function runWith(more: readonly Step[], attempts: number): Promise<void> {
     '--record',
     at('record.jsonl'),
   ];
-  const env = { MODEL_KEY: KEY, SETUP_TOKEN: TOKEN, PATH: `${bench.root}/bin:${process.env['PATH']}` };
+  writeFileSync(join(bench.root, 'home/key'), `${KEY}\n`, { mode: 0o600 });
+  const env = { SETUP_TOKEN: TOKEN, PATH: `${bench.root}/bin:${process.env['PATH']}` };
   end = await runCli(['run', said('Fix it.'), '--context', at('context.md'), '--format', 'jsonl', ...out], bench, {
     env,
+    fd3: join(bench.root, 'home/key'),
   });
   later.length = 0;
   for (const format of ['html', 'markdown', 'junit', 'sarif', 'attestation'])
@@ -129,7 +135,7 @@ async function runWith(more: readonly Step[], attempts: number): Promise<void> {
 function findings(): string[] {
   const texts = new Map<string, string>();
   for (const name of readdirSync(bench.root, { recursive: true, encoding: 'utf8' })) {
-    if (/^(ws|bin)\//.test(name) || name === 'io/context.md') continue;
+    if (/^(ws|bin)\//.test(name) || name === 'io/context.md' || name === 'home/key') continue;
     try {
       texts.set(name, `${name}\n${readFileSync(join(bench.root, name), 'utf8')}`);
     } catch (error) {
@@ -150,7 +156,7 @@ describe('known secrets, which setup spelt out for an agent that passes them on,
   });
 
   describe('in a run that is rejected', () => {
-    beforeAll(() => runWith([], 1));
+    beforeAll(() => runWith(() => ({ api_key_fd: 3 }), { more: [], attempts: 1 }));
 
     it('keep the change from leaving, which says so', () => {
       expect({ code: end.code, outcome: end.result?.outcome, reason: end.result?.reason }).toEqual({
@@ -184,7 +190,9 @@ describe('known secrets, which setup spelt out for an agent that passes them on,
 
 describe('known secrets that the agent takes out of its change again', () => {
   const repair = shell('rm -f leak.txt copy.txt key.txt token*; echo fine > a.txt');
-  beforeAll(() => runWith([repair, finish], 3));
+  beforeAll(() =>
+    runWith((keyFile) => ({ api_key_command: `cat ${keyFile}` }), { more: [repair, finish], attempts: 3 }),
+  );
   afterAll(async () => {
     await server.close();
     bench.remove();
