@@ -7,10 +7,14 @@ import { stripColours } from '../../src/verify/strip-colours.ts';
 
 const OUTPUTS = path.join(import.meta.dirname, 'outputs');
 
-/** Recorded from the real runner of the version in the name, or written after a runner's documentation. */
+/**
+ * Recorded from the real runner of the version in the name (`workers`, `forks`, `parallel`, `threads`: with several at once), or written
+ * after a runner's documentation.
+ */
 const EXPECTED: Readonly<Record<string, number | null>> = {
   'cargo-1.95.0-broken.txt': null,
   'cargo-1.95.0-mixed.txt': 4,
+  'cargo-1.95.0-threads.txt': 5,
   'ctest-3.25.1-mixed.txt': 2,
   'ctest-3.25.1-none.txt': 0,
   'documented-bun.txt': 3,
@@ -32,12 +36,15 @@ const EXPECTED: Readonly<Record<string, number | null>> = {
   'jest-30.5.2-mixed.txt': 6,
   'jest-30.5.2-none.txt': 0,
   'jest-30.5.2-suite-broken.txt': 0,
+  'jest-30.5.2-workers.txt': 7,
   'mocha-11.8.0-colour.txt': 2,
   'mocha-11.8.0-mixed.txt': 4,
   'mocha-11.8.0-none.txt': 0,
+  'mocha-11.8.0-parallel.txt': 7,
   'mocha-11.8.0-tap.txt': 4,
   'mocha-11.8.0-xunit.txt': 4,
   'node-test-20.20.2-junit.txt': 5,
+  'node-test-20.20.2-parallel.txt': 7,
   'node-test-20.20.2-spec-colour.txt': 1,
   'node-test-20.20.2-spec.txt': 6,
   'node-test-20.20.2-tap.txt': 6,
@@ -57,6 +64,7 @@ const EXPECTED: Readonly<Record<string, number | null>> = {
   'unittest-3.11.7-none.txt': 0,
   'vitest-4.1.12-colour.txt': 2,
   'vitest-4.1.12-default.txt': 4,
+  'vitest-4.1.12-forks.txt': 7,
   'vitest-4.1.12-junit.txt': 4,
   'vitest-4.1.12-none.txt': 0,
   'vitest-4.1.12-tap-flat.txt': 5,
