@@ -27,18 +27,24 @@ export async function handleAsked<Asked>(
 ): Promise<number> {
   const { io, options, fault, signals } = invocation;
   let sinks = stdoutOnly(options, io);
-  const reading = (async (): Promise<Asked> => {
-    sinks = await openStreams(options, io);
+  const opening = openStreams(options, io).then((opened) => {
+    sinks = opened;
+  });
+  const reading = opening.then(() => {
     if (fault !== null) throw fault;
     return read(invocation);
-  })();
+  });
   let asked: Asked;
   try {
     // A pipe or a terminal that the goal, say, comes from may never end.
     const interrupted = new Promise<never>((_, reject) => signals.to((why) => reject(new Error(why))));
     asked = await Promise.race([reading, interrupted]);
   } catch (error) {
-    if (signals.first() !== null) io.stdin.destroy();
+    if (signals.first() !== null) {
+      io.stdin.destroy();
+      // What waits for the other end of a named pipe goes without its last event.
+      await settlesSoon(opening);
+    }
     const code = await sayRefused(error, invocation, sinks);
     // Node does not exit while it waits for the other end of a named pipe.
     if (!(await settlesSoon(reading))) await signals.release();

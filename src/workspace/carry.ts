@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
+import { isStray, MOST_TRIES } from './git.ts';
 import { removeEntry } from './place-file.ts';
 import { ancestors } from './text-path.ts';
 
@@ -95,7 +96,7 @@ export const copyFolder = async (from: string, to: string): Promise<void> => {
 
 const STDERR_BYTES = 4096;
 
-const runCopy = (operands: readonly string[]): Promise<void> =>
+const runCopy = (operands: readonly string[], tries = 1): Promise<void> =>
   new Promise((resolve, reject) => {
     const options = process.platform === 'linux' ? ['-a', '--reflink=auto'] : ['-a'];
     // System folders alone: the harness's PATH may name folders that the agent writes.
@@ -108,8 +109,9 @@ const runCopy = (operands: readonly string[]): Promise<void> =>
       if (stderr.length < STDERR_BYTES) stderr += chunk.toString('utf8');
     });
     child.on('error', reject);
-    child.on('close', (code) => {
+    child.on('close', (code, signal) => {
       if (code === 0) resolve();
+      else if (isStray(signal) && tries < MOST_TRIES) resolve(runCopy(operands, tries + 1));
       else
         reject(
           new UsageError(`cannot copy what setup left: ${stderr.trim().slice(0, STDERR_BYTES)}`, {

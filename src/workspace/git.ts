@@ -68,6 +68,13 @@ export interface Git {
 const STDERR_BYTES = 8192;
 const MAX_OUTPUT_BYTES = 1024 ** 3;
 
+/** Signals come in ones and twos. */
+export const MOST_TRIES = 5;
+
+/** A signal to belay's process group hits a program that has not left it yet, which is before it does anything: it can be started again. */
+export const isStray = (signal: NodeJS.Signals | null): boolean =>
+  signal === 'SIGINT' || signal === 'SIGTERM' || signal === 'SIGHUP' || signal === 'SIGQUIT';
+
 /** A git call that failed in a way its caller did not foresee. `code` stays `git_failed`. */
 export const gitFailure = (args: readonly string[], result: { code: number; stderr: string }): UsageError =>
   new UsageError(`git ${args[0] ?? ''} failed (${result.code}): ${result.stderr.trim() || 'no message'}`, {
@@ -76,7 +83,7 @@ export const gitFailure = (args: readonly string[], result: { code: number; stde
 
 /** `program` is absolute (see `findGit`). `env` names the repository: GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE. */
 export const createGit = (program: string, cwd: string, env: Readonly<Record<string, string>>): Git => {
-  const call = (args: readonly string[], options: GitOptions = {}): Promise<GitResult> =>
+  const callOnce = (args: readonly string[], options: GitOptions): Promise<GitResult & { strayed: boolean }> =>
     new Promise((resolve, reject) => {
       const { stdin, signal: stop } = options;
       const child = spawn(program, args, {
@@ -115,6 +122,7 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
             code: code ?? 128,
             stdout: Buffer.concat(chunks),
             stderr: signal ? `${stderr}killed by ${signal}` : stderr,
+            strayed: isStray(signal),
           });
       });
       // git may end before it has read everything (EPIPE); its exit status then tells.
@@ -123,7 +131,12 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       });
       child.stdin?.end(stdin);
     });
-  return gitOf(call);
+  return gitOf(async (args, options = {}) => {
+    for (let tries = 1; ; tries++) {
+      const { strayed, ...result } = await callOnce(args, options);
+      if (!strayed || tries >= MOST_TRIES) return result;
+    }
+  });
 };
 
 export const gitOf = (call: Git['call']): Git => ({

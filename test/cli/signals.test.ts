@@ -64,8 +64,8 @@ describe('a signal', () => {
     const [git = ''] = execFileSync('which', ['git'], { encoding: 'utf8' }).split('\n');
     const bin = join(bench.root, 'bin');
     mkdirSync(bin);
-    // As a Ctrl-C that comes while git is at work: it goes to all of belay's group.
-    const script = `#!/bin/sh\nif [ -e '${bench.ws}/up.txt' ]; then kill -s INT -- "-$(cut -d ' ' -f 5 /proc/$PPID/stat)"; sleep 0.1; fi\nexec '${git}' "$@"\n`;
+    // As a Ctrl-C that comes while git is at work: it goes to all of belay's group, and each time to a git that has not left it yet.
+    const script = `#!/bin/sh\nif [ -e '${bench.ws}/up.txt' ]; then kill -s INT -- "-$(cut -d ' ' -f 5 /proc/$PPID/stat)"; sleep 0.1; echo >> '${bench.io}/hits'; [ $(( $(wc -l < '${bench.io}/hits') % 2 )) = 0 ] || kill -s INT $$; fi\nexec '${git}' "$@"\n`;
     writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
     const child = spawn(process.execPath, [CLI, 'run', 'go', '--replay', cassette, '--events', events], {
       cwd: bench.ws,
