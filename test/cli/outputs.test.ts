@@ -75,12 +75,18 @@ describe.skipIf(!existsSync(FULL))('a full disk under stdout', () => {
     expect(said).toMatch(/^belay: cannot write to stdout: ENOSPC/);
   });
 
-  it('ends a batch with exit 1, and what was not told is no verdict', async () => {
+  it('ends a batch, and a merge, with exit 1, and what was not told is no verdict', async () => {
     const jobs = join(bench.io, 'jobs.jsonl');
     writeFileSync(jobs, `${JSON.stringify({ id: 'one', goal: 'go' })}\n`);
     const { code, said } = await runInto(['batch', jobs, '--replay', cassette], { stdout: FULL });
     expect(code).toBe(1);
     expect(said).toContain('cannot write to stdout: ENOSPC');
+    const results = join(bench.io, 'results.jsonl');
+    await runInto(['batch', jobs, '--replay', cassette, '--results', results, '--format', 'quiet'], {});
+    const merged = await runInto(['batch', 'merge', results, '--events', FULL], { stdout: FULL });
+    expect(merged.code).toBe(1);
+    expect(merged.said).toContain('cannot write to stdout: ENOSPC');
+    expect(merged.said).toContain(`cannot write to ${FULL}: ENOSPC`);
   });
 });
 

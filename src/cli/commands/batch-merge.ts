@@ -8,8 +8,8 @@ import {
   mergeShards,
   rollUp,
 } from '../../batch/index.ts';
-import { UsageError } from '../../errors.ts';
-import { createFileSink, systemClock, toJson } from '../../events/index.ts';
+import { SinkError, UsageError } from '../../errors.ts';
+import { createFileSink, oneLine, systemClock, toJson } from '../../events/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { handleBatch } from '../handle-batch.ts';
 import { requireWritable } from '../output-file.ts';
@@ -24,23 +24,31 @@ export const mergeBatch: Handler = (invocation) =>
     const { io, version, signals } = invocation;
     const { reports } = asked;
     signals.to(() => void Promise.resolve(reports?.discard()).finally(signals.release));
+    const main = sinks.main === null ? null : { ...sinks.main, writeRun: async () => undefined };
+    const problems: string[] = [];
+    let lost: number | null = null;
     const stream = createBatchStream({
-      sinks: [
-        ...sinks.others,
-        ...(reports === null ? [] : [reports.sink]),
-        ...(sinks.main === null ? [] : [{ ...sinks.main, writeRun: async () => undefined }]),
-      ],
+      sinks: [...sinks.others, ...(reports === null ? [] : [reports.sink]), ...(main === null ? [] : [main])],
       clock: systemClock,
       interrupt: new AbortController().signal,
-      onSinkFailed: () => undefined,
+      onSinkFailed(sink, error) {
+        const isLeft = error instanceof SinkError && error.reason === 'closed';
+        if (!isLeft) problems.push(error instanceof Error ? error.message : String(error));
+        if (sink === main) lost = isLeft ? READER_LEFT : 1;
+      },
     });
     try {
-      return await finishReports(reports, { code: await tellMerge(asked, stream, invocation), io });
+      const code = await tellMerge(asked, stream, invocation);
+      for (const problem of problems) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
+      return await finishReports(reports, { code: lost ?? code, io });
     } catch (error) {
       await print(io.stderr, `belay: ${describeFailure(error)}\n`);
       return endByError(stream, error, version);
     }
   });
+
+/** 128 and the number of SIGPIPE, as of a batch and a run. */
+const READER_LEFT = 141;
 
 /** A first reading finds every fault before anything is written. */
 async function readMerge({ options, words, io }: Invocation) {
