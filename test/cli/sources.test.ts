@@ -1,6 +1,9 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Event } from '../../src/events/index.ts';
+import { loadPolicy } from '../../src/policy/index.ts';
+import { startRun } from '../../src/run/index.ts';
 import { type Bench, commitAll, createBench, runCli, writeCassette } from '../scenario.ts';
 
 const POLICY = `version: 1
@@ -74,6 +77,42 @@ describe('sources', () => {
       expect([n, await show('--request', n)]).toEqual([n, expect.objectContaining({ code: 2, stdout: '' })]);
   }, 30_000);
 });
+
+it('are told of what belay and its user say between turns', async () => {
+  const steered = createBench({ 'belay.yml': 'version: 1\nlimits: {turns: 3}\nverify: {checks: []}\n' });
+  try {
+    commitAll(steered);
+    const answers = [{ text: '' }, { tool_calls: [{ name: 'shell', input: { command: 'true' } }] }, { text: 'done' }];
+    const run = startRun(
+      {
+        ...{ kind: 'agent', version: '7.0.0', goal: 'go', workspace: steered.ws, environment: steered.env },
+        ...{ policy: await loadPolicy({ kind: 'file', path: join(steered.ws, 'belay.yml') }) },
+        ...{ references: [], outputSchema: null, replay: writeCassette(steered, answers), record: null },
+        ...{ trustRef: null, ephemeral: false, files: { result: null, patch: null, message: null } },
+        ...{ streamFiles: [], stateDir: join(steered.root, 'state/belay'), delivery: 'keep-verified' },
+      },
+      { main: null, others: [{ write: async (_, event) => steerAfter(event), close: async () => undefined }] },
+    );
+    const steerAfter = (event: Event) => {
+      if (event.type === 'turn.completed' && event.turn === 1) run.steer('mind the gap');
+    };
+    const { thread_id: of } = await run.result;
+    const { stdout } = await runCli(['thread', 'show', of, '--request', '3', '--json'], steered);
+    const { pieces } = JSON.parse(stdout);
+    expect(
+      pieces.slice(4).map((p: Record<string, unknown>) => [p['source'], p['role'], p['trusted'], p['turn'], p['text']]),
+    ).toEqual([
+      ['model', 'assistant', false, 1, ''],
+      ['nudge', 'user', true, 1, expect.stringMatching(/empty/i)],
+      ['steer', 'user', true, 1, 'mind the gap'],
+      ['model', 'assistant', false, 2, 'shell {"command":"true"}'],
+      ['tool shell', 'tool', false, 2, 'exit code 0, no output'],
+      ['nudge', 'user', true, 3, expect.stringMatching(/last/i)],
+    ]);
+  } finally {
+    steered.remove();
+  }
+}, 30_000);
 
 describe('instructions', () => {
   it('come from the base commit, the nearest whole, and the start says what was cut', () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Bench, commitAll, createBench, runCli, treeOf } from '../scenario.ts';
@@ -73,6 +73,73 @@ describe.skipIf(!canMount())('a state folder', () => {
     });
     expect(treeOf(bench.ws)).toEqual(before);
   });
+
+  it('that is full stops resume, rollback and import, named and with nothing lost, and with room again they go through', async () => {
+    bench = createBench({ 'a.txt': 'a\n', 'belay.yml': 'version: 1\nverify: {checks: []}\n' });
+    commitAll(bench);
+    const dir = disk('size=40m');
+    const home = (name: string) => ({ env: { BELAY_HOME: join(dir, name) } });
+    const cassette = (answers: readonly string[]) => {
+      writeFileSync(join(bench.io, 'model.jsonl'), answers.join(''));
+      return join(bench.io, 'model.jsonl');
+    };
+    const shell = (command: string) => call('shell', { command });
+    const start = [shell('echo 1 > a.txt'), shell('echo 2 > a.txt; seq 1 20000')];
+    const first = await runCli(['run', 'count', '--replay', cassette(start), '--turns', '2'], bench, home('here'));
+    const id = first.result?.thread_id ?? first.stderr;
+    const before = treeOf(bench.ws);
+    const file = join(bench.io, 'thread.belay');
+    expect((await runCli(['thread', 'export', id, file], bench, home('here'))).code).toBe(0);
+    const audit = async () => (await runCli(['audit', id], bench, home('here'))).code;
+    const leave = (bytes: number) => {
+      writeFileSync(join(dir, 'filler'), '');
+      const { bavail, bsize } = statfsSync(dir);
+      writeFileSync(join(dir, 'filler'), Buffer.alloc(bavail * bsize - bytes));
+    };
+    const resume = (passed: number, command: string) => {
+      const rest = [shell(command), call('finish', { status: 'done', summary: 'done' })];
+      const all = [...Array.from({ length: passed }, () => '{"text":"x"}\n'), ...rest];
+      return runCli(['resume', id, '--replay', cassette(all), '--turns', '9'], bench, home('here'));
+    };
+    const rollback = () => runCli(['thread', 'rollback', id, '--to-turn', '2'], bench, home('here'));
+    const take = () => runCli(['thread', 'import', file], bench, home('there'));
+
+    // No room at all, and room for a part of the work.
+    for (const bytes of [0, 64 * 1024]) {
+      leave(bytes);
+      for (const [name, end, code] of [
+        ['rollback', await rollback(), 1],
+        ['import', await take(), 2],
+      ] as const)
+        expect([name, bytes, end.code, end.stderr]).toEqual([
+          name,
+          bytes,
+          code,
+          expect.stringMatching(/ENOSPC|No space/),
+        ]);
+    }
+    expect({ tree: treeOf(bench.ws), audit: await audit() }).toEqual({ tree: before, audit: 0 });
+
+    leave(2 * 1024 * 1024);
+    const stopped = await resume(2, 'echo 3 >> a.txt; head -c 8000000 /dev/urandom > big');
+    expect({ code: stopped.code, outcome: stopped.result?.outcome, reason: stopped.result?.reason }).toEqual({
+      ...{ code: 1, outcome: 'internal_error', reason: expect.stringMatching(/No space left on device/) },
+    });
+    // Where there is no room to keep the work, it stays where it is.
+    expect([bench.read('a.txt'), statSync(join(bench.ws, 'big')).size, await audit()]).toEqual([
+      '2\n3\n',
+      8_000_000,
+      0,
+    ]);
+
+    rmSync(join(dir, 'filler'));
+    expect([(await take()).stderr]).toEqual([expect.stringContaining('goes on with it')]);
+    const last = await resume(3, 'echo 4 >> a.txt');
+    expect([last.code, last.stderr, bench.read('a.txt')]).toEqual([0, expect.any(String), '2\n3\n4\n']);
+    expect([(await rollback()).code, Object.keys(treeOf(bench.ws)), bench.read('a.txt'), await audit()]).toEqual([
+      ...[0, ['a.txt', 'belay.yml'], '2\n', 0],
+    ]);
+  }, 120_000);
 
   it('that is read-only is a usage error, before anything runs', async () => {
     bench = createBench({ 'a.txt': 'a\n', 'belay.yml': 'version: 1\nverify: {checks: []}\n' });

@@ -39,6 +39,7 @@ function renderHead({ meta }: StoredThread, { position, lastTurn }: Timeline): s
     `goal       ${oneLine(meta.goal)}`,
     `workspace  ${oneLine(meta.workspace)}`,
     `created    ${oneLine(meta.created)}`,
+    `format     ${meta.format}, by ${meta.belay_version === undefined ? 'a belay that did not say its version' : `belay ${oneLine(meta.belay_version)}`}`,
     ...(fork === undefined ? [] : [`forked     from turn ${fork.turn} of ${oneLine(fork.thread_id)}`]),
     `stands at  ${position === 0 ? 'the start' : `turn ${position}`} of ${lastTurn} turns`,
   ];
@@ -95,6 +96,8 @@ function toJson({ meta }: StoredThread, timeline: Timeline) {
     goal: meta.goal,
     workspace: meta.workspace,
     created: meta.created,
+    format: meta.format,
+    belay_version: meta.belay_version ?? null,
     forked_from: meta.forked_from ?? null,
     position: timeline.position,
     last_turn: timeline.lastTurn,
