@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type * as z from 'zod';
 import { UsageError } from '../errors.ts';
-import { Job } from '../events/index.ts';
+import { Job, oneLine } from '../events/index.ts';
+import { nearestName } from '../policy/index.ts';
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_FAULTS = 20;
@@ -87,7 +88,21 @@ function parseLine(line: string): Parsed {
 function describe({ issues }: z.ZodError): string {
   return issues
     .slice(0, 3)
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))
+    .map((issue) => {
+      const { path } = issue;
+      const message = issue.code === 'unrecognized_keys' ? unknownKeys(issue.keys, path) : issue.message;
+      return path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
+    })
     .join('; ')
     .slice(0, 500);
+}
+
+/** The keys as they are in the file, each with the one that was probably meant. */
+function unknownKeys(keys: readonly string[], path: readonly PropertyKey[]): string {
+  const known = Object.keys(path[0] === 'limits' ? Job.shape.limits.unwrap().shape : Job.shape);
+  const told = keys.map((key) => {
+    const near = nearestName(key, known);
+    return `there is no key ${oneLine(key, 80)}${near === null ? '' : `; did you mean ${near}?`}`;
+  });
+  return told.join('; ');
 }

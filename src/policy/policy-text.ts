@@ -17,7 +17,8 @@ import { printable } from './printable.ts';
 const MAX_LEXEMES = 50_000;
 const MAX_DEPTH = 64;
 const MAX_VALUES = 50_000;
-const MAX_SYNTAX_FAULTS = 20;
+/** What follows the first one is mostly told because of it. */
+const MAX_SYNTAX_FAULTS = 3;
 
 /** Offsets are UTF-16 units from the start of the text. */
 export interface TextFault {

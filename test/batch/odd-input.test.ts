@@ -70,6 +70,11 @@ describe('a job file', () => {
     ['of blank lines', '\r\n \n\n', /there is no job in it/],
     ['that is no UTF-8', Buffer.from([0xff, 0xfe, 0x7b, 0x00]), /not UTF-8/],
     ['of zeros', Buffer.alloc(1_000_000), /:1: the line is not JSON/],
+    [
+      'with misspelt keys',
+      line({ id: 'a', gaol: 'x' }) + line({ id: 'b', goal: 'x', limits: { turnz: 1, 'zz\u001b': 2 } }),
+      /:1: there is no key gaol; did you mean goal\?; .*\n.*:2: limits: there is no key turnz; did you mean turns\?; there is no key zz\\x1b$/m,
+    ],
     ['of values that are no jobs', 'null\n[]\n"x"\n', /:1: .*\n.*:2: .*\n.*:3: /],
     ['with an id twice', line({ id: 'a', goal: 'x' }) + line({ id: 'a', goal: 'y' }), /:2: the id "a" is that of .*:1/],
     ...['a/b', '..', '../x', 'a\nb', 'ü', '', '-x', 'a'.repeat(101)].map((id): [string, string, RegExp] => [

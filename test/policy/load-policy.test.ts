@@ -221,3 +221,8 @@ test('the JSON Schema names every section and admits no other key', () => {
   expect(policySchema()).toMatchObject({ additionalProperties: false, required: ['version'] });
   expect(Object.keys(Object(policySchema()['properties']))).toContain('verify');
 });
+
+test('a file that is something else is told in a few lines, not in one for each word of it', async () => {
+  const lines = Array.from({ length: 20 }, (_, at) => `{"id": "a${at}", "goal": "x"}\n`).join('');
+  expect((await usageErrorOf(() => loadText(lines))).message.split('\n')).toHaveLength(3);
+});
