@@ -92,4 +92,29 @@ describe.concurrent('limits', () => {
     ]);
     expect(bench.read('a.txt')).toBe('good\n');
   });
+
+  it.each([
+    {
+      where: 'in setup',
+      policy: { limits: { wall_time: '8s' }, setup: [{ run: 'sleep 60', retries: 3 }], verify: { checks: [] } },
+    },
+    {
+      where: 'in a check',
+      policy: {
+        limits: { wall_time: '12s', attempts: 1 },
+        verify: {
+          checks: [{ name: 'slow', run: 'if grep -q done a.txt; then sleep 60; fi' }],
+          flaky_retries: 0,
+        },
+      },
+    },
+  ])('of wall time that is reached $where is the limit that ended the run', async ({ policy }) => {
+    const bench = benchWith(policy);
+    const answers = [
+      { tool_calls: [{ name: 'shell', input: { command: 'echo done > a.txt' } }] },
+      { tool_calls: [finish] },
+    ];
+    const end = await runCli(['run', 'go', '--replay', writeCassette(bench, answers)], bench);
+    expect({ code: end.code, ended: end.result?.ended_by }).toEqual({ code: 11, ended: 'wall_time' });
+  });
 });
