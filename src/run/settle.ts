@@ -43,6 +43,8 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   const written = asked !== null && (await writeOutput(asked, patch, context)) ? asked : null;
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
   const files = restores ? await putBack(context, { final, found: trees.found }) : 0;
+  // Of what checks left, this alone is neither in the tree nor ignored.
+  if (kept && conclusion.tree !== null) await workspace.removeStray();
   // A change that is kept without being verified is gone on with: the ground below it is still needed.
   if (restores || kept) await context.carry.drop();
   if (files > 0) await context.emit({ type: 'workspace.restored', to: 'base', files });

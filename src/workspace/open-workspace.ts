@@ -9,7 +9,7 @@ import { gitFolders, type Location, locateRepository } from './locate-repository
 import { makeRecordable } from './make-recordable.ts';
 import { narrowedTo } from './narrowed-scan.ts';
 import { readFollowed } from './read-at-commit.ts';
-import { removeNewIgnored, removeNewSpecials } from './remove-unrecorded.ts';
+import { removeNewIgnored, removeStray } from './remove-unrecorded.ts';
 import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
 import { layOut, provePatch, transplant } from './scratch-index.ts';
@@ -209,8 +209,9 @@ const createWorkspace = (
       inTurn(
         async () =>
           (await removeNewIgnored(site, { start, aside: options?.aside ?? null })) +
-          (await removeNewSpecials(site, opened.openedAtMs)),
+          (await removeStray(site, opened.openedAtMs)),
       ),
+    removeStray: () => inTurn(() => removeStray(site, opened.openedAtMs)),
     makeRecordable: () => inTurn(() => makeRecordable(site)),
     checkout: async (tree, dir) => {
       await mkdir(dir, { recursive: true });

@@ -1,4 +1,5 @@
-import { lstat, readdir, unlink } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
+import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import { joinBytes } from './byte-path.ts';
@@ -11,11 +12,13 @@ import { ancestors } from './text-path.ts';
 import { removeIfEmpty } from './user-folders.ts';
 
 /**
- * Removes pipes, sockets and devices made since `sinceMs` (milliseconds since the epoch): git does not see them, and whoever reads one waits for ever.
- * Ignored folders that were there are not looked into.
+ * Removes what no tree can hold and nobody had before `sinceMs` (milliseconds since the epoch): pipes, sockets and devices, which git does
+ * not see, and on which whoever reads one waits for ever; and empty folders whose name is not UTF-8. Ignored folders that were there are
+ * not looked into.
  */
-export const removeNewSpecials = async ({ root, pinned }: SnapshotSite, sinceMs: number): Promise<number> => {
+export const removeStray = async ({ root, pinned }: SnapshotSite, sinceMs: number): Promise<number> => {
   let removed = 0;
+  const odd: Buffer[] = [];
   const pending: Buffer[] = [Buffer.alloc(0)];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const at = placeOf(root, folder);
@@ -24,6 +27,7 @@ export const removeNewSpecials = async ({ root, pinned }: SnapshotSite, sinceMs:
       const path = folder.length === 0 ? entry.name : joinBytes(folder, entry.name);
       if (entry.name.equals(OWN_FOLDER) || pinned.has(path.toString('utf8'))) continue;
       if (entry.isDirectory()) pending.push(path);
+      if (entry.isDirectory() && !isUtf8(path)) odd.push(path);
       if (entry.isDirectory() || entry.isFile() || entry.isSymbolicLink()) continue;
       const place = placeOf(root, path);
       if ((await lstat(place)).birthtimeMs < sinceMs) continue;
@@ -31,9 +35,25 @@ export const removeNewSpecials = async ({ root, pinned }: SnapshotSite, sinceMs:
       removed += 1;
     }
   }
+  // Inner ones first: each was found after the one that it lies in.
+  for (const folder of odd.toReversed()) if (await removeIfNew(placeOf(root, folder), sinceMs)) removed += 1;
   return removed;
 };
 
+/** Whether a folder was new, and empty. */
+const removeIfNew = async (place: Buffer, sinceMs: number): Promise<boolean> => {
+  if ((await lstat(place)).birthtimeMs < sinceMs) return false;
+  try {
+    const above = place.subarray(0, place.lastIndexOf(SLASH));
+    await inWritable(above, () => rmdir(place));
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'EBUSY')) return false;
+    throw error;
+  }
+};
+
+const SLASH = 47;
 const OWN_FOLDER = Buffer.from('.git');
 const placeOf = (root: string, path: Buffer): Buffer => joinBytes(Buffer.from(root), path);
 

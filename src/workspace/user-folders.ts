@@ -15,7 +15,7 @@ export const emptyFolders = async (git: Git, root: string, nested: readonly stri
   const listed = await git.run(['ls-files', '-o', '--directory', '--exclude-standard', '-z']);
   const closed = new Set(nested);
   const found: string[] = [];
-  // One of another name is left alone: it can be neither kept on a list nor told from the user's own.
+  // One of another name is told from the user's own by its age (`removeStray`).
   const waiting = splitNul(listed)
     .filter((path) => isUtf8(path))
     .map(textPath)

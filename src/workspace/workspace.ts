@@ -52,8 +52,10 @@ export interface Workspace {
   diff(from: TreeId, to: TreeId): Promise<TreeChange>;
   /** Puts files back so that `snapshot()` equals `tree`; returns how many changed. Ignored files stay. */
   restore(tree: TreeId): Promise<number>;
-  /** Removes what git does not record and was not there: ignored files that were not there when `ignoredPaths` was asked either, pipes and sockets. Returns how many. `aside`: a folder that ignored files are moved into instead. */
+  /** Removes what git does not record and was not there: ignored files that were not there when `ignoredPaths` was asked either, and what `removeStray` does. Returns how many. `aside`: a folder that ignored files are moved into instead. */
   removeUnrecorded(options?: { aside: string }): Promise<number>;
+  /** Removes pipes, sockets, devices and empty folders of names that are not UTF-8, made since this was opened. Returns how many. */
+  removeStray(): Promise<number>;
   /** After a snapshot that was refused for a name or a mode: what keeps it from being taken goes, or is opened. */
   makeRecordable(): Promise<void>;
   /** Lays the tree out in an empty folder; without what a sparse checkout leaves out and without the contents of submodules. */
