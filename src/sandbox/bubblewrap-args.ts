@@ -7,6 +7,7 @@ import type { SystemView } from './system-view.ts';
 export const INNER_HOME = '/home/sbx';
 export const SECCOMP_FD = 3;
 export const STATUS_FD = 4;
+export const ARGS_FD = 5;
 
 export interface Fence {
   view: SystemView;

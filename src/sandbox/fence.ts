@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { overlookEarlyEnd } from './awaited-script.ts';
+import { ARGS_FD } from './bubblewrap-args.ts';
 import type { BubblewrapSetup } from './bubblewrap-setup.ts';
 import { type BubblewrapWords, createWords } from './bubblewrap-words.ts';
 import { type Cgroup, createCgroup } from './cgroup.ts';
@@ -10,6 +11,7 @@ import { endFence, hasEnded } from './end-fence.ts';
 import type { FencePlan } from './fence-plan.ts';
 import type { HeldStages } from './held-stages.ts';
 import { isRunning } from './process-tree.ts';
+import { sendArguments } from './send-arguments.ts';
 import type { Ahead } from './standby.ts';
 
 /** A fence that was started. */
@@ -49,15 +51,16 @@ export async function openFence(
       try {
         // bubblewrap's first process keeps the environment it was started with in /proc/1/environ, readable inside.
         const env = { PATH: '/usr/bin:/bin' };
-        const child = spawn(file, [...args, ...plan.args, '--', ...program], {
+        const child = spawn(file, [...args, '--args', String(ARGS_FD), '--', ...program], {
           env,
           cwd: '/',
           // A signal to belay's process group, such as a Ctrl-C, could end bubblewrap before what is inside would end with it.
           detached: true,
-          stdio: [waits ? 'pipe' : 'ignore', outputFd, 'pipe', filterFd, 'pipe', ...fds],
+          stdio: [waits ? 'pipe' : 'ignore', outputFd, 'pipe', filterFd, 'pipe', 'pipe', ...fds],
         });
         words.listen(child);
         overlookEarlyEnd(child);
+        sendArguments(child, plan.args);
         return child;
       } finally {
         closeSync(filterFd);

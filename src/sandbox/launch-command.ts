@@ -6,7 +6,7 @@ export interface CommandLaunch {
   file: string;
   /** Arguments up to and including bubblewrap, without its own. */
   args: string[];
-  /** Descriptors for the child, from 5 on. */
+  /** Descriptors for the child, from 6 on. */
   fds: readonly number[];
   /** Paths that are put into a namespace of their own before bubblewrap makes the fence of them; null where none is. */
   staged: readonly string[] | null;
@@ -23,7 +23,7 @@ interface LaunchOptions {
   held: number | null;
 }
 
-const FIRST_FREE_FD = 5;
+const FIRST_FREE_FD = 6;
 
 /**
  * The programs that stand before bubblewrap: for a plain user none, once the first one has bounded the core dumps of belay, which

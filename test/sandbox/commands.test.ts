@@ -80,6 +80,21 @@ describe.each(KINDS)('a command in $kind', ({ mode, require, runs }) => {
       expect(output).toContain('GIVEN=a b\n"c"\n');
     });
 
+    it('is given its environment past the command lines, which every user of the machine can read', async () => {
+      const value = sleepMark();
+      const controller = new AbortController();
+      let shown: number[] | null = null;
+      await run('echo $GIVEN; sleep 60', {
+        env: { GIVEN: value },
+        signal: controller.signal,
+        onOutput: () => {
+          shown = processesWith(value);
+          controller.abort();
+        },
+      });
+      expect(shown).toEqual([]);
+    });
+
     it('may be longer than one argument of a program', async () => {
       const script = `: ${'x'.repeat(200_000)}\necho "$((40 + 2))"`;
       expect(await run(script)).toEqual(exited(0, '42\n'));

@@ -180,3 +180,17 @@ export function processesWith(argument: string): number[] {
       }
     });
 }
+
+/** Ids of running shells with this mark in their environment as MARK. */
+export const shellsWith = (mark: string): number[] =>
+  processesWith('bash').filter((pid) => readOf(pid, 'environ').includes(`MARK=${mark}\0`));
+
+/** '' of a process that is gone. */
+export const readOf = (pid: number, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return '';
+    throw error;
+  }
+};

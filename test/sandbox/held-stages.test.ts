@@ -48,17 +48,16 @@ describe.skipIf(!IS_LINUX || !IS_ROOT)("what root's commands are staged in (skip
 
   /** The mount namespace in which bubblewrap makes the fence of a command. */
   async function stageOf(mounts: readonly Mount[] = [mountOf(folders.ws, 'write')]): Promise<string> {
-    const mark = sleepMark();
+    // Among the arguments of bubblewrap, and so is it found.
+    const script = `echo up; sleep 60 # ${sleepMark()}`;
     const controller = new AbortController();
     let stage = '';
-    await runIn(sandbox, folders, 'echo up; sleep 60', {
+    await runIn(sandbox, folders, script, {
       mounts,
-      // Among bubblewrap's arguments, and so is it found.
-      env: { MARK: mark },
       signal: controller.signal,
       onOutput: () => {
         let pid = process.pid;
-        for (let at = processesWith(mark)[0] ?? pid; at !== process.pid; at = parentOf(at)) pid = at;
+        for (let at = processesWith(script)[0] ?? pid; at !== process.pid; at = parentOf(at)) pid = at;
         stage = namespaceOf(pid);
         controller.abort();
       },

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Mount, Sandbox } from '../../src/sandbox/index.ts';
@@ -11,7 +11,9 @@ import {
   openIn,
   processesWith,
   type RunChanges,
+  readOf,
   runIn,
+  shellsWith,
   sleepMark,
 } from './fixture.ts';
 
@@ -19,19 +21,6 @@ const KINDS = [
   { kind: 'the fence', mode: 'workspace-write', require: 'bubblewrap' },
   { kind: 'the shell', mode: 'off', require: 'any' },
 ] as const;
-
-const shellsWith = (mark: string): number[] =>
-  processesWith('bash').filter((pid) => readOf(pid, 'environ').includes(`MARK=${mark}\0`));
-
-/** '' of a process that is gone. */
-const readOf = (pid: number, file: string): string => {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return '';
-    throw error;
-  }
-};
 
 describe.skipIf(!IS_LINUX).each(KINDS)('$kind of a command that follows two like it', ({ mode, require }) => {
   let folders: Folders;
