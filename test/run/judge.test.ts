@@ -101,3 +101,37 @@ describe('files that the run itself writes into the workspace', () => {
     expect(treeOf(bench.ws)).toEqual(before);
   });
 });
+
+describe('a delivered file that is changed in the same second, its size and times put back', () => {
+  const write = (path: string, text: string) => `printf '${text}\\n' > ${path}; touch -d 2001-01-01 ${path}`;
+  const judged = (last: Awaited<ReturnType<typeof run>>) => {
+    bench.git('add', '-A');
+    return {
+      lib: bench.read('lib'),
+      isJudged: bench.git('write-tree').trim() === last.result?.changes.tree,
+      patched: /^\+(.*)$/m.exec(readFileSync(join(bench.io, 'change.patch'), 'utf8').split('lib\n').at(-1) ?? '')?.[1],
+      outcome: last.result?.outcome,
+    };
+  };
+  const DELIVERED = { lib: 'bbbb\n', isJudged: true, patched: 'bbbb', outcome: 'verified' };
+
+  it('is what was judged, whatever setup, a check in the workspace or the next turn did', async () => {
+    const check = { name: 'c', run: `grep -q . lib; ${write('lib', 'cccc')}; grep -q good state` };
+    layOut({ setup: [{ run: write('lib', 'ssss') }], verify: { checks: [check] } }, { lib: 'aaaa\n', state: 'bad\n' });
+    const turns = ['ffff', 'gggg', 'bbbb'].map((text) => shell(write('lib', text))).join('');
+    const end = await run(turns + shell('echo good > state') + finish, ['--patch', join(bench.io, 'change.patch')]);
+    expect(judged(end)).toEqual(DELIVERED);
+  });
+
+  it('is what was judged also where a check without a fence reaches it from the clean room', async () => {
+    layOut({}, { lib: 'aaaa\n' });
+    const check = { name: 'c', run: `grep -q bbbb lib; ${write(join(bench.ws, 'lib'), 'cccc')}`, when: 'final' };
+    bench.write(
+      'belay.yml',
+      JSON.stringify({ version: 1, sandbox: { mode: 'off' }, verify: { checks: [check] }, limits: { attempts: 1 } }),
+    );
+    commitAll(bench);
+    const end = await run(shell(write('lib', 'bbbb')) + finish, ['--patch', join(bench.io, 'change.patch')]);
+    expect(judged(end)).toEqual(DELIVERED);
+  });
+});
