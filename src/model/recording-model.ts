@@ -1,4 +1,5 @@
-import { appendFile, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { appendFile, realpath, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { codeOf, UsageError } from '../errors.ts';
 import { type CassetteAnswer, renderCassetteAnswer } from './cassette.ts';
@@ -15,12 +16,15 @@ export interface RecordingModelOptions {
   onError(error: unknown): Promise<void> | void;
 }
 
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+
 /** Writes each answer, and each failure that no repeat can mend, as a line of a cassette, in one append a line. */
 export async function createRecordingModel(model: Model, options: RecordingModelOptions): Promise<Model> {
   const { redact, onError } = options;
-  const path = resolve(options.path);
+  let path = resolve(options.path);
   try {
     await writeFile(path, '');
+    path = await realpath(path);
   } catch (error) {
     const code = codeOf(error) ?? String(error);
     throw new UsageError(`the cassette ${options.path} cannot be written (${code})`, {
@@ -40,7 +44,8 @@ export async function createRecordingModel(model: Model, options: RecordingModel
       if (said === null) return outcome;
       const line = request.purpose === undefined ? said : { ...said, purpose: request.purpose };
       try {
-        await appendFile(path, `${JSON.stringify(redactStrings(line, redact))}\n`);
+        // Where there is no fence around the file, an agent may have put a link in its place.
+        await appendFile(path, `${JSON.stringify(redactStrings(line, redact))}\n`, { flag: APPEND });
       } catch (error) {
         await onError(error);
       }

@@ -8,7 +8,7 @@ import { foldResult, NO_CHANGES, type ResultFacts } from './result.ts';
 import { createSession, type Session } from './session.ts';
 import { type Settled, settle } from './settle.ts';
 import { idle, type Worked } from './worked.ts';
-import { writeOutput } from './write-output.ts';
+import { type OutputGround, writeOutput } from './write-output.ts';
 
 export interface Execution {
   request: RunRequest;
@@ -66,10 +66,10 @@ export async function execute({ request, session, work, prefetch }: Execution): 
   if (request.files.message !== null) {
     // There are no last words without a context.
     const message = prepared?.context?.redactor.redact(conclusion.message) ?? '';
-    await writeOutput(request.files.message, `${message}\n`, session);
+    await writeOutput(request.files.message, `${message}\n`, { ...session, ground: prepared?.context ?? null });
   }
   try {
-    return await complete(session, facts, request.files.result);
+    return await complete(session, facts, { path: request.files.result, ground: prepared?.context ?? null });
   } finally {
     await closeAll(prepared, conclusion);
   }
@@ -94,12 +94,17 @@ function usedBy(worked: Worked | null, prepared: Prepared | null) {
 }
 
 /** Emits the terminal event, writes the result beside it, and closes the stream. */
-async function complete(session: Session, facts: ResultFacts, resultFile: string | null): Promise<Result> {
+async function complete(
+  session: Session,
+  facts: ResultFacts,
+  file: { path: string | null; ground: OutputGround | null },
+): Promise<Result> {
   await session.emit({ type: 'run.completed', result: foldResult(facts) });
   const emitted = session.emitted();
   if (emitted === null) throw new Error('bug: run.completed was emitted, but its result was not seen');
   const isWritten =
-    resultFile === null || (await writeOutput(resultFile, `${JSON.stringify(emitted, null, 2)}\n`, session));
+    file.path === null ||
+    (await writeOutput(file.path, `${JSON.stringify(emitted, null, 2)}\n`, { ...session, ground: file.ground }));
   await session.close();
   // The reader may go away, or the disk fill up, at the very last line: who asked for it does not have it.
   if (session.interruption() === 'SIGPIPE' && emitted.outcome !== 'interrupted')
@@ -166,5 +171,5 @@ async function tellRefusal(
     durationMs: session.elapsedMs(),
     earlierMs: 0,
   };
-  return complete(session, facts, resultFile);
+  return complete(session, facts, { path: resultFile, ground: null });
 }

@@ -1,6 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { hasCode, RunBlockedError, UsageError } from '../errors.ts';
+import { RunBlockedError, UsageError } from '../errors.ts';
 import { createMatcher, literalsOf, type Policy, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
 import { lockWorkspace, stateFolder, type Thread, type ThreadPast } from '../thread/index.ts';
@@ -21,6 +21,7 @@ import {
 import { type EarlierWork, findEarlierWork } from './earlier-work.ts';
 import { createHomes, type Homes } from './homes.ts';
 import { type MountPlan, planCheckMounts } from './mounts.ts';
+import { realFile } from './real-file.ts';
 import type { RunRequest } from './request.ts';
 import type { Session } from './session.ts';
 
@@ -46,22 +47,6 @@ async function lockRoot(location: Location, { request, thread, closers }: OpenSi
   closers.push(() => lock.release());
 }
 
-/** Real absolute paths of files that may not exist yet. */
-async function realFiles(files: readonly (string | null)[]): Promise<string[]> {
-  const named = files.filter((file) => file !== null);
-  return Promise.all(named.map(async (file) => join(await realFolder(dirname(file)), basename(file))));
-}
-
-/** The shell may have opened a stream in a folder that belay cannot enter, or that is gone: then the kernel's own name of it stands. */
-async function realFolder(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (hasCode(error, 'EACCES', 'ENOENT', 'ENOTDIR')) return path;
-    throw error;
-  }
-}
-
 const isBelow = (root: string, path: string) => path.startsWith(root + sep);
 
 /** The folder under work, found and locked: what is known before its files are read, which is all that the sandbox needs. */
@@ -69,6 +54,7 @@ export interface OpenedFolder {
   location: Location;
   /** Without what only the files tell: foreign repositories and holdouts. */
   mounts: MountPlan;
+  /** Real paths of all files that the run writes, wherever they lie. */
   ownFiles: readonly string[];
   homes: Homes;
   scratch: string;
@@ -104,7 +90,10 @@ export async function openFolder({ request, thread, location, closers }: FolderS
   await lockRoot(location, { request, thread, closers });
   const { dir, repository } = location;
   const root = repository?.root ?? dir;
-  const ownFiles = await realFiles([...Object.values(request.files), request.record, ...request.streamFiles]);
+  const named = [...Object.values(request.files), request.record, ...request.streamFiles].filter(
+    (file) => file !== null,
+  );
+  const ownFiles = await Promise.all(named.map(realFile));
   const mounts: MountPlan = {
     root,
     dir,

@@ -143,7 +143,7 @@ export async function prepare(
   if (!(thread.ok && folder.ok && openedTree.ok && openedModel.ok && openedSandbox.ok && loaded.ok))
     throw new Error('bug: a part of the run is neither open nor failed');
   const { workspace, mounts, earlier } = openedTree.value;
-  const { homes, scratch, carry } = folder.value;
+  const { homes, scratch, carry, ownFiles } = folder.value;
   // The limit is the thread's: what its runs before took counts.
   const elapsedMs = () => (past?.elapsedMs ?? 0) + session.elapsedMs();
   prepared.context = {
@@ -160,6 +160,7 @@ export async function prepare(
     model: openedModel.value,
     homes,
     mounts,
+    ownFiles,
     networkLog: createNetworkLog(session),
     scratch,
     carry,

@@ -28,6 +28,8 @@ export interface RunContext {
   model: Model;
   homes: Homes;
   mounts: MountPlan;
+  /** Real paths of the files that the run itself writes, as they were before an agent could write. */
+  ownFiles: readonly string[];
   networkLog: NetworkLog;
   /** A folder outside the workspace that goes with the run. */
   scratch: string;

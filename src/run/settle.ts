@@ -40,7 +40,7 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
       ? null
       : await keepPatch(thread, { name: kept ? 'change.patch' : 'rejected.patch', patch });
   const asked = request.files.patch;
-  const written = asked !== null && (await writeOutput(asked, patch, context)) ? asked : null;
+  const written = asked !== null && (await writeOutput(asked, patch, { ...context, ground: context })) ? asked : null;
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
   const files = restores ? await putBack(context, { final, found: trees.found }) : 0;
   // Of what checks left, this alone is neither in the tree nor ignored.

@@ -88,6 +88,22 @@ describe('files that the run itself writes into the workspace', () => {
     expect(result.changes.files.map((file: { path: string }) => file.path)).toEqual(['a.txt']);
   });
 
+  it('never lead out of it, nor wait, whatever the agent put in their place', async () => {
+    layOut({ verify: { checks: [] } }, { 'a.txt': 'a\n' });
+    const outside = join(bench.root, 'outside');
+    mkdirSync(outside);
+    mkdirSync(join(bench.ws, 'out'));
+    writeFileSync(join(outside, 'profile'), 'mine\n');
+    const plant = `ln -s ${outside}/profile last.txt; mkfifo change.patch; rmdir out; ln -s ${outside} out`;
+    const files = ['--message', 'last.txt', '--patch', 'change.patch', '--result', 'out/result.json'];
+    const end = await run(shell(`echo b > b.txt; ${plant}`) + finish, files);
+    expect({ code: end.code, outcome: end.result?.outcome }).toEqual({ code: 1, outcome: 'unchecked' });
+    expect(end.stderr).toContain('a folder on the way to it was replaced during the run');
+    expect(treeOf(outside)).toEqual({ profile: 'mine\n' });
+    expect(bench.read('last.txt')).toBe('done\n');
+    expect(bench.read('change.patch')).toContain('+++ b/b.txt');
+  });
+
   it('that cannot be written are refused before the run, or told and nothing else', async () => {
     layOut({ verify: { checks: [] } }, { 'a.txt': 'a\n' });
     const before = treeOf(bench.ws);
