@@ -7,6 +7,7 @@ export { type ExportRequest, exportThread, type ImportRequest, importThread } fr
 export { SCHEMA_ARTIFACT } from './open-parts.ts';
 export type { PatchJob } from './patch-job.ts';
 export { findPlace, type Place, type PlacedTree, parsePlace } from './place-in-thread.ts';
+export { policyGlobs } from './policy-globs.ts';
 export type { ApprovalDecision, OutputFiles, OutputSchema, ResumeRequest, RunRequest, RunSinks } from './request.ts';
 export { type RollbackRequest, type RolledBack, rollbackThread } from './rollback-thread.ts';
 export { type RunHandle, startRun } from './start-run.ts';

@@ -1,5 +1,5 @@
-import { mkdir, realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { createMatcher, literalsOf, type Policy, unsupportedKeys } from '../policy/index.ts';
 import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
@@ -21,6 +21,7 @@ import {
 import { type EarlierWork, findEarlierWork } from './earlier-work.ts';
 import { createHomes, type Homes } from './homes.ts';
 import { type MountPlan, planCheckMounts } from './mounts.ts';
+import { policyGlobs } from './policy-globs.ts';
 import { realFile } from './real-file.ts';
 import type { RunRequest } from './request.ts';
 import type { Session } from './session.ts';
@@ -101,7 +102,7 @@ export async function openFolder({ request, thread, location, closers }: FolderS
       ...policy,
       workspace: {
         ...policy.workspace,
-        protect: [...policy.workspace.protect, ...(path === null ? [] : await insideRoot(path, root))],
+        protect: [...policy.workspace.protect, ...(path === null ? [] : await policyGlobs(path, root))],
       },
     },
     gitDirs: gitFolders(location),
@@ -184,12 +185,6 @@ async function refuseTrackedHoldouts({ root, base, list }: Workspace, { insideWo
       );
     }
   }
-}
-
-/** The policy in use, as a glob of its own when it lies in the repository. */
-async function insideRoot(path: string, root: string): Promise<string[]> {
-  const below = relative(root, join(await realpath(dirname(path)), basename(path)));
-  return below.startsWith(`..${sep}`) ? [] : [`/${below.split(sep).join('/')}`];
 }
 
 /** Whether any command of the run is to have more than its own fence. */

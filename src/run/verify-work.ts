@@ -24,9 +24,13 @@ export async function verify(prepared: Prepared, patch: PatchJob | null): Promis
   if ('outcome' in jury) return worked(jury);
   const baseline = patch === null ? null : await takeBaseline(context);
   if (baseline !== null && 'outcome' in baseline) return worked(baseline);
-  await patch?.apply();
-  if (patch?.expectedTree && (await workspace.snapshot()) !== patch.expectedTree) {
-    throw new UsageError('--expect: the patch does not give the tree that the result is about', { code: 'expect' });
+  if (patch !== null) {
+    await patch.apply();
+    const tree = await workspace.snapshot();
+    if (patch.expectedTree !== null && tree !== patch.expectedTree)
+      throw new UsageError('--expect: the patch does not give the tree that the result is about', { code: 'expect' });
+    const fault = patch.faultOf(await workspace.list(tree));
+    if (fault !== null) return worked(conclude('policy_violation', fault));
   }
   const { outcome, reason, evidence, checks, tree } = await jury.judge({ attempt: 1, baseline, limited: false });
   return worked(stoppedEarly(context) ?? conclude(outcome, reason, { evidence, checks, tree }));

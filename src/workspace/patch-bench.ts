@@ -3,8 +3,10 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { type Git, splitNul } from './git.ts';
 import { layCommit } from './lay-commit.ts';
 import { locateRepository } from './locate-repository.ts';
+import { type RawChange, rawChanges, SUBMODULE } from './tree-diff.ts';
 import { resolveCommit } from './tree-reader.ts';
 
 export interface PatchBenchOptions {
@@ -21,7 +23,14 @@ export interface PatchBenchOptions {
 /** A fresh tree of the base, in a folder of its own, for a job that never saw the agent. */
 export interface PatchBench {
   readonly dir: string;
+  /** Real path of the root of the repository that has the base. */
+  readonly root: string;
   apply(): Promise<void>;
+  /**
+   * Why the patch, once applied, is more than a snapshot with these paths shows (a submodule, a file that the tree's own rules ignore): it
+   * would be delivered unjudged. null where it is not.
+   */
+  faultOf(paths: readonly string[]): string | null;
   /** Tree that the patch has to give, as the result says; null where there is none to compare. */
   readonly expectedTree: string | null;
   remove(): Promise<void>;
@@ -47,13 +56,34 @@ export async function createPatchBench(options: PatchBenchOptions): Promise<Patc
   const dir = join(folder, 'tree');
   try {
     const git = await layCommit({ program, repository, commit, dir });
+    const indexFile = join(folder, 'patched-index');
+    let changes: readonly RawChange[] = [];
+    const applyTo = async (place: 'checkout' | 'index') => {
+      const args = ['apply', '--whitespace=nowarn', ...(place === 'index' ? ['--cached'] : []), '-'];
+      const applied = await git.call(args, { stdin: options.patch, ...(place === 'index' ? { indexFile } : {}) });
+      if (applied.code === 0) return;
+      const where = place === 'index' ? `the index of ${commit}` : commit;
+      throw new UsageError(`--patch does not apply to ${where}: ${applied.stderr.trim()}`, { code: 'patch' });
+    };
     return {
       dir,
+      root: repository.root,
       expectedTree: expected?.tree ?? null,
       async apply() {
-        const applied = await git.call(['apply', '--whitespace=nowarn', '-'], { stdin: options.patch });
-        if (applied.code !== 0)
-          throw new UsageError(`--patch does not apply to ${commit}: ${applied.stderr.trim()}`, { code: 'patch' });
+        const before = await indexOfTouched(git, { commit, indexFile, patch: options.patch });
+        await applyTo('checkout');
+        await applyTo('index');
+        changes = await rawChanges(git, ['diff-index', '--cached', before], { indexFile });
+      },
+      faultOf(paths) {
+        const seen = new Set(paths);
+        for (const { path, from, to } of changes) {
+          if (from?.mode === SUBMODULE || to?.mode === SUBMODULE)
+            return `the patch changes the submodule ${JSON.stringify(path)}, which is no part of a verified change`;
+          if (seen.has(path) !== (to !== null))
+            return `the patch changes ${JSON.stringify(path)}, which git ignores in the patched tree: nothing judged it`;
+        }
+        return null;
       },
       remove: () => rm(folder, { recursive: true, force: true }),
     };
@@ -61,4 +91,18 @@ export async function createPatchBench(options: PatchBenchOptions): Promise<Patc
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** An index of the base with the files that the patch is about as setup left them; returns its tree. */
+async function indexOfTouched(
+  git: Git,
+  { commit, indexFile, patch }: { commit: string; indexFile: string; patch: Buffer },
+): Promise<string> {
+  await git.run(['read-tree', commit], { indexFile });
+  const touched = await git.call(['apply', '--numstat', '-z', '-'], { stdin: patch });
+  const paths = splitNul(touched.stdout).map((line) => line.subarray(line.indexOf(9, line.indexOf(9) + 1) + 1));
+  const stdin = Buffer.concat(paths.flatMap((path) => [path, Buffer.from([0])]));
+  // What cannot be taken (a submodule's folder) stays as the base has it.
+  await git.call(['update-index', '--add', '--remove', '-z', '--stdin'], { indexFile, stdin });
+  return (await git.run(['write-tree'], { indexFile })).toString('latin1').trim();
 }

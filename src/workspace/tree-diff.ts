@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.ts';
 import type { ChangedFile, FileChange } from '../events/index.ts';
-import { type Git, gitFailure, splitNul } from './git.ts';
+import { type Git, type GitOptions, gitFailure, splitNul } from './git.ts';
 import { firstMissing, missingObject, objectSizes } from './missing-object.ts';
 import { textPath } from './text-path.ts';
 import type { TreeChange, TreeId } from './workspace.ts';
@@ -14,36 +14,50 @@ export interface TreePair {
   to: TreeId;
 }
 
-/** `null` object id: absent on that side. */
-export interface TreeEntryChange extends FileChange {
+/** One path that differs; `null`: absent on that side. */
+export interface RawChange {
+  path: string;
   from: { mode: string; oid: string } | null;
   to: { mode: string; oid: string } | null;
 }
 
-const ABSENT_MODE = '000000';
-const SUBMODULE = '160000';
+export interface TreeEntryChange extends RawChange, FileChange {}
 
-/** Both sides of each path that differs, submodules left out. */
-export const entryChanges = async (git: Git, { from, to }: TreePair): Promise<TreeEntryChange[]> => {
-  if (from === to) return [];
-  const fields = splitNul(await git.run(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, to]));
-  const changes: TreeEntryChange[] = [];
+const ABSENT_MODE = '000000';
+export const SUBMODULE = '160000';
+
+/** What one of git's ways to compare tells (`diff-tree -r`, `diff-index --cached`), submodules among it. */
+export const rawChanges = async (
+  git: Git,
+  [command = '', ...args]: readonly string[],
+  options: GitOptions = {},
+): Promise<RawChange[]> => {
+  const format = ['-z', '--raw', '--no-renames', '--no-abbrev'];
+  const fields = splitNul(await git.run([command, ...format, ...args], options));
+  const changes: RawChange[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [fromMode = '', toMode = '', fromOid = '', toOid = ''] = (fields[at]?.toString('latin1') ?? '')
       .slice(1)
       .split(' ');
-    if (fromMode === SUBMODULE || toMode === SUBMODULE) continue;
-    const path = textPath(fields[at + 1] ?? Buffer.alloc(0));
-    const before = fromMode === ABSENT_MODE ? null : { mode: fromMode, oid: fromOid };
-    const after = toMode === ABSENT_MODE ? null : { mode: toMode, oid: toOid };
     changes.push({
-      path,
-      kind: before === null ? 'add' : after === null ? 'delete' : 'update',
-      from: before,
-      to: after,
+      path: textPath(fields[at + 1] ?? Buffer.alloc(0)),
+      from: fromMode === ABSENT_MODE ? null : { mode: fromMode, oid: fromOid },
+      to: toMode === ABSENT_MODE ? null : { mode: toMode, oid: toOid },
     });
   }
   return changes;
+};
+
+/** Both sides of each path that differs, submodules left out. */
+export const entryChanges = async (git: Git, { from, to }: TreePair): Promise<TreeEntryChange[]> => {
+  if (from === to) return [];
+  const changes = await rawChanges(git, ['diff-tree', '-r', from, to]);
+  return changes
+    .filter((change) => change.from?.mode !== SUBMODULE && change.to?.mode !== SUBMODULE)
+    .map((change) => ({
+      ...change,
+      kind: change.from === null ? 'add' : change.to === null ? 'delete' : 'update',
+    }));
 };
 
 const PATCH = [

@@ -72,4 +72,31 @@ describe('belay verify', () => {
     expect(await verify('--patch', odd)).toBe(2);
     expect(await verify('--patch', join(bench.io, 'none.patch'))).toBe(2);
   });
+
+  it('verifies no patch that changes what its tree does not show, or the policy in use', async () => {
+    const good =
+      'diff --git a/add.sh b/add.sh\n--- a/add.sh\n+++ b/add.sh\n@@ -1 +1 @@\n-echo $(( $1 - $2 ))\n+echo $(( $1 + $2 ))\n';
+    const added = (path: string, line: string, mode = '100644') =>
+      `diff --git a/${path} b/${path}\nnew file mode ${mode}\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${line}\n`;
+    const patches = {
+      'the patch changes the submodule "lib"': added('lib', `Subproject commit ${base}`, '160000'),
+      '".github/.gitignore", which git ignores': added('.github/.gitignore', '*') + added('.github/ci.yml', 'on: push'),
+      'belay.yml was changed, but is protected':
+        'diff --git a/belay.yml b/belay.yml\nold mode 100644\nnew mode 100755\n',
+    };
+    const policy = join(bench.ws, 'belay.yml');
+    writeFileSync(policy, POLICY.replace('write: [add.sh]', 'write: ["**"]'));
+    bench.git('commit', '-q', '-a', '-m', 'open');
+    const file = join(bench.io, 'hostile.patch');
+    for (const [reason, patch] of Object.entries(patches)) {
+      writeFileSync(file, good + patch);
+      const end = await runCli(['verify', '--patch', file, '--base', base], bench);
+      expect({ code: end.code, reason: end.result?.reason }).toEqual({
+        code: 12,
+        reason: expect.stringContaining(reason),
+      });
+    }
+    writeFileSync(file, good + added('src/.gitignore', 'x'));
+    expect((await runCli(['verify', '--patch', file, '--base', base], bench)).code).toBe(0);
+  });
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { Result } from '../../events/index.ts';
-import { type RunRequest, startVerify } from '../../run/index.ts';
+import { policyGlobs, type RunRequest, startVerify } from '../../run/index.ts';
 import { createPatchBench, type PatchBench } from '../../workspace/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { handleAsked, sayEnd, sayRefused } from '../handle-run.ts';
@@ -113,6 +113,14 @@ function parseResult(bytes: Buffer, source: string): Result {
   throw new UsageError(`--expect: ${source} is about a run on a dirty start, whose base is no commit`);
 }
 
+/** The patch's tree lies elsewhere: there, the policy in use is protected by its path in the repository. */
+async function onBench(request: RunRequest, bench: PatchBench): Promise<RunRequest> {
+  const { path, policy } = request.policy;
+  const globs = path === null ? [] : await policyGlobs(path, bench.root);
+  const workspace = { ...policy.workspace, protect: [...policy.workspace.protect, ...globs] };
+  return { ...request, workspace: bench.dir, policy: { ...request.policy, policy: { ...policy, workspace } } };
+}
+
 /** `belay verify`: the checks alone, on the workspace or on a patch in a fresh tree. */
 export const verifyWorkspace: Handler = (invocation) =>
   handleAsked(invocation, readJob, async ({ request, openBench }, sinks) => {
@@ -124,7 +132,7 @@ export const verifyWorkspace: Handler = (invocation) =>
       return sayRefused(error, invocation, sinks);
     }
     try {
-      return await sayEnd(startVerify({ ...request, workspace: bench.dir }, sinks, bench), invocation);
+      return await sayEnd(startVerify(await onBench(request, bench), sinks, bench), invocation);
     } finally {
       await bench.remove();
     }
