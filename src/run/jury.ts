@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunBlockedError } from '../errors.ts';
@@ -26,6 +27,7 @@ import {
   isManifestOrLock,
   judgeDependencies,
   judgeScope,
+  judgeUnrecorded,
   layCarry,
   type ScopeViolation,
   type TreeId,
@@ -136,9 +138,10 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
     standing: (baseline) => judge({ verify, baseline, rounds, tree: null, violations: [] }).checks,
     async judge(about) {
       const tree = await workspace.snapshot();
-      const change = await workspace.diff(start, tree);
+      const [change, unrecorded] = await Promise.all([workspace.diff(start, tree), workspace.unrecorded()]);
       const violations = [
         ...judgeScope(change.files, policy),
+        ...judgeUnrecorded(unrecorded, policy, (path) => existsSync(join(workspace.root, path))),
         ...(await judgeDeps(context, { from: start, to: tree, files: change.files })),
         ...(await judgeSecrets({ redactor: context.redactor, workspace, change, from: start, to: tree })),
       ];

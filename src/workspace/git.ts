@@ -14,6 +14,9 @@ const SAFE_CONFIG: Readonly<Record<string, string>> = {
   'core.attributesFile': '/dev/null',
   'core.excludesFile': '/dev/null',
   'core.quotePath': 'false',
+  // Names that are `.git` on a file system of another machine are refused on this one.
+  'core.protectHFS': 'true',
+  'core.protectNTFS': 'true',
   'core.sshCommand': 'false',
   'diff.ignoreSubmodules': 'all',
   'submodule.recurse': 'false',

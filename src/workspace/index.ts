@@ -15,6 +15,7 @@ export { type CommittedFile, readCommitted } from './read-committed.ts';
 export {
   judgeDependencies,
   judgeScope,
+  judgeUnrecorded,
   reviewAreas,
   type ScopePolicy,
   type ScopeViolation,

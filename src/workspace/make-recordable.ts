@@ -3,14 +3,16 @@ import { lstatSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { splitNul } from './git.ts';
+import { removeEntry } from './place-file.ts';
 import { STATUS, scanWorkTree } from './scan.ts';
-import { isPinned, type SnapshotSite } from './take-snapshot.ts';
+import { isPinned, type SnapshotSite, stillUnrecorded } from './take-snapshot.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
 
 const SLASH = 47;
+const QUIET = { throwIfNoEntry: false } as const;
 
 /**
- * Takes away names that are not UTF-8, and opens what its owner may not read. A workspace with either is refused at the start, so a run
+ * Takes away names that are not UTF-8 or that git refuses, and opens what its owner may not read. A workspace with either is refused at the start, so a run
  * made them: without this, a file name would keep the workspace from being put back.
  */
 export const makeRecordable = async (site: SnapshotSite): Promise<void> => {
@@ -18,6 +20,18 @@ export const makeRecordable = async (site: SnapshotSite): Promise<void> => {
   await removeUnnamed(site);
   const { touched, untracked } = await scanWorkTree(site.git);
   for (const path of [...touched, ...untracked]) await openFile(join(site.root, path));
+  await removeRefused(site, [...touched, ...untracked]);
+};
+
+/** Names of which git's index takes none. */
+const removeRefused = async (site: SnapshotSite, found: readonly string[]): Promise<void> => {
+  const { git, root, pinned, held } = site;
+  const paths = found.filter((path) => !isPinned(pinned, path) && lstatSync(join(root, path), QUIET) !== undefined);
+  if (paths.length === 0) return;
+  held.tree = null;
+  const stdin = paths.map((path) => `${path}\0`).join('');
+  await git.call(['update-index', '--add', '--replace', '-z', '--stdin'], { stdin });
+  for (const path of await stillUnrecorded(git, paths)) await removeEntry(join(root, path));
 };
 
 /** Again and again: what lies in a closed folder shows once it is open. */
@@ -34,7 +48,7 @@ const openFolders = async ({ root, pinned }: SnapshotSite): Promise<void> => {
 };
 
 const openFile = async (path: string): Promise<void> => {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = lstatSync(path, QUIET);
   if (stats?.isFile() && (stats.mode & 0o400) === 0) await chmod(path, stats.mode | 0o600);
 };
 

@@ -19,6 +19,7 @@ import { createStore, type Store, storesExactly, tuneStore } from './store.ts';
 import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { diffTrees, entryChanges, MAX_PATCH_BYTES } from './tree-diff.ts';
 import { readBlob, resolveCommit, treeEntries } from './tree-reader.ts';
+import { findUnrecorded, removeNewRepositories, repositoriesMade } from './unrecorded.ts';
 import { emptyFolders } from './user-folders.ts';
 import { readUserSettings } from './user-settings.ts';
 import type { TreeId, Workspace } from './workspace.ts';
@@ -91,7 +92,7 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   ]);
   const still = createStillTree({ root, ...index });
   still.see({ ...first, beganAtMs });
-  const opened: Opened = { location, root, store, site, pinned, index, still, openedAtMs };
+  const opened: Opened = { location, root, store, site, pinned, index, still, openedAtMs, left: first };
   if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
   const start = earlier ?? (await readStart(opened, first, hollow));
   if (earlier === null) await writeStartFacts(storeDir, start);
@@ -119,6 +120,14 @@ interface Opened {
   still: StillTree;
   /** Milliseconds since the epoch. */
   openedAtMs: number;
+  /** What the first snapshot left out. */
+  left: LeftOut;
+}
+
+interface LeftOut {
+  nested: readonly string[];
+  /** null: not asked for. */
+  ignored: readonly string[] | null;
 }
 
 const readStart = async (
@@ -165,6 +174,9 @@ const createWorkspace = (
   const { git } = site;
   const users = location.repository?.git ?? null;
   let last: TreeId | null = opened.first;
+  let left = opened.left;
+  const known = new Set(start.nested);
+  let sinceMs = opened.openedAtMs;
   let queue: Promise<unknown> = Promise.resolve();
   /** One at a time for all that reads or writes our index. */
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
@@ -174,6 +186,10 @@ const createWorkspace = (
   };
   const treeish = async (name: string): Promise<string> =>
     /^[0-9a-f]{40,64}$/.test(name) ? name : resolveCommit(users, name);
+  const lookFor = (tree: TreeId, since: number) => {
+    const { pinned } = opened;
+    return { git, root, tree, hasRepository: users !== null, pinned, known, sinceMs: since };
+  };
   return {
     root,
     dir: location.dir,
@@ -182,17 +198,21 @@ const createWorkspace = (
     gitDirs: gitFolders(location),
     snapshot: (touched = null) =>
       inTurn(async () => {
-        const known = last;
-        const only = known === null || touched === null ? null : narrowedTo(root, touched);
-        if (known !== null && (only?.length === 0 || (only === null && still.isAsSeen()))) return known;
+        const before = last;
+        const only = before === null || touched === null ? null : narrowedTo(root, touched);
+        if (before !== null && (only?.length === 0 || (only === null && still.isAsSeen()))) return before;
         // Unknown until this one ends well.
         last = null;
         still.forget();
         const beganAtMs = Date.now();
-        const narrow = only === null || known === null ? null : { only: { paths: only, from: known } };
-        const taken = await takeSnapshot(site, narrow ?? { ignored: still.isSmall });
-        if (only === null) still.see({ ...taken, beganAtMs });
-        last = taken.tree;
+        const narrow = only === null || before === null ? null : { only: { paths: only, from: before } };
+        const ignored = still.isSmall;
+        const { tree, ...rest } = await takeSnapshot(site, narrow ?? { ignored });
+        if (only === null) {
+          still.see({ ...rest, beganAtMs });
+          left = ignored ? rest : { ...rest, ignored: null };
+        }
+        last = tree;
         return last;
       }),
     changedPaths: async (from, to) => (await entryChanges(git, { from, to })).map(({ path, kind }) => ({ path, kind })),
@@ -203,15 +223,27 @@ const createWorkspace = (
         still.forget();
         const restored = await restoreTree({ ...site, store, start }, tree);
         last = restored.snapshot.tree;
+        await removeNewRepositories(lookFor(tree, sinceMs));
         return restored.files;
       }),
     removeUnrecorded: (options) =>
       inTurn(
         async () =>
           (await removeNewIgnored(site, { start, aside: options?.aside ?? null })) +
-          (await removeStray(site, opened.openedAtMs)),
+          (await removeStray(site, opened.openedAtMs)) +
+          (await removeNewRepositories(lookFor(start.base.tree, opened.openedAtMs))),
       ),
     removeStray: () => inTurn(() => removeStray(site, opened.openedAtMs)),
+    unrecorded: () =>
+      inTurn(async () => {
+        const ignored = left.ignored ?? (await scanWorkTree(git, { ignored: true })).ignored;
+        return findUnrecorded({ ...lookFor(last ?? start.base.tree, sinceMs), ignored, nested: left.nested });
+      }),
+    hasPlanted: () =>
+      inTurn(async () => {
+        if (left.nested.some((folder) => !known.has(folder))) return true;
+        return (await repositoriesMade(lookFor(last ?? start.base.tree, sinceMs))).length > 0;
+      }),
     makeRecordable: () => inTurn(() => makeRecordable(site)),
     checkout: async (tree, dir) => {
       await mkdir(dir, { recursive: true });
@@ -225,8 +257,10 @@ const createWorkspace = (
     proves: (patch, tree, base) => provePatch(git, store, { patch, tree, base: base ?? start.base.tree }),
     ignoredPaths: () =>
       inTurn(async () => {
-        const { ignored } = await scanWorkTree(git, { ignored: true });
+        sinceMs = Date.now();
+        const { ignored, nested } = await scanWorkTree(git, { ignored: true });
         for (const path of ignored) opened.pinned.add(path);
+        for (const folder of nested) known.add(folder);
         await writeStartFacts(opened.storeDir, { ...start, pinned: [...opened.pinned] });
         return ignored;
       }),

@@ -48,6 +48,27 @@ export const judgeScope = (
   ];
 };
 
+/**
+ * Protected paths among those that no snapshot holds (`Workspace.unrecorded`): no patch would show them, and the delivered workspace would
+ * have them. Of an ignored folder only what a glob names by its path from the root is found.
+ */
+export const judgeUnrecorded = (
+  paths: readonly string[],
+  { workspace: { protect } }: Pick<Policy, 'workspace'>,
+  isThere: (path: string) => boolean,
+): readonly ScopeViolation[] => {
+  const protectedBy = createMatcher(protect);
+  const roots = protect.map((glob) => /^\/?((?:[^*?[\]{}\\!/]+\/)+)/.exec(glob)?.[1]?.slice(0, -1)).filter(isText);
+  return paths.flatMap((path) => {
+    const inside = roots.find((root) => root === path || (root.startsWith(`${path}/`) && isThere(root)));
+    const glob = protectedBy(path) ?? (inside === undefined ? null : protectedBy(`${inside}/x`));
+    const reason = `${path} was added, outside of what git records, but is protected (${glob})`;
+    return glob === null ? [] : [{ rule: 'workspace.protect', path, reason }];
+  });
+};
+
+const isText = (text: string | undefined): text is string => text !== undefined;
+
 const PAST = { add: 'was added', update: 'was changed', delete: 'was deleted' } as const satisfies Record<
   FileChange['kind'],
   string

@@ -104,8 +104,8 @@ const renderConfig = (repository: Repository | null, settings: UserSettings): st
     '\tsafecrlf = false',
     '\tuntrackedCache = false',
     '\tlogAllRefUpdates = false',
-    // Makes git look whether a path left out on purpose is there after all.
-    `\tsparseCheckout = ${settings.sparse !== null}`,
+    // Makes git look whether a path left out on purpose (skip-worktree, also without a sparse checkout) is there after all.
+    '\tsparseCheckout = true',
     '[index]',
     '\tversion = 4',
     '\tsparse = false',

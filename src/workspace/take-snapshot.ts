@@ -104,8 +104,25 @@ const updateIndex = async (
   const pack = kept.length < MANY_FILES ? [] : ['-c', 'core.bigFileThreshold=0'];
   const args = [...pack, 'update-index', '--add', '--replace', '-z', '--stdin'];
   const result = await git.call(args, { stdin: kept.map((path) => `${path}\0`).join('') });
-  return result.code === 0 ? null : gitFailure(['update-index'], result);
+  if (result.code !== 0) return gitFailure(['update-index'], result);
+  // A name that git refuses (`.GIT`, `git~1`, a link `.gitmodules`) is passed over with a complaint alone.
+  return result.stderr.trim() === '' ? null : refusal(await stillUnrecorded(git, kept));
 };
+
+/** Those of the paths that the index does not hold as they are on disk, though they were put there. */
+export const stillUnrecorded = async (git: Git, paths: readonly string[]): Promise<readonly string[]> => {
+  const { touched, untracked } = await scanWorkTree(git);
+  const open = new Set([...touched, ...untracked]);
+  return paths.filter((path) => open.has(path));
+};
+
+const refusal = ([path]: readonly string[]): UsageError | null =>
+  path === undefined
+    ? null
+    : new UsageError(
+        `git refuses the file name ${JSON.stringify(path)}: rename it, or keep it in a folder that .gitignore names`,
+        { code: 'file_name' },
+      );
 
 /** A path behind a link is not in the tree: git lists it as gone, and the link as new. */
 const isRecordable = (stats: Stats | null): boolean => stats !== null && (stats.isFile() || stats.isSymbolicLink());

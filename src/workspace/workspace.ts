@@ -56,6 +56,13 @@ export interface Workspace {
   removeUnrecorded(options?: { aside: string }): Promise<number>;
   /** Removes pipes, sockets, devices and empty folders of names that are not UTF-8, made since this was opened. Returns how many. */
   removeStray(): Promise<number>;
+  /**
+   * Paths that the last snapshot of everything left out and that were not there, neither at the start nor when `ignoredPaths` was asked:
+   * ignored files and folders, and the `.git` of repositories. (What lies in an ignored folder is not looked at.)
+   */
+  unrecorded(): Promise<readonly string[]>;
+  /** Whether there is a repository, in a folder of its own or of the tree, that was not there; `restore` takes it away. */
+  hasPlanted(): Promise<boolean>;
   /** After a snapshot that was refused for a name or a mode: what keeps it from being taken goes, or is opened. */
   makeRecordable(): Promise<void>;
   /** Lays the tree out in an empty folder; without what a sparse checkout leaves out and without the contents of submodules. */
