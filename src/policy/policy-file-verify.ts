@@ -47,7 +47,9 @@ const checkSection = section({
     .describe('What it must be on the base, before the agent. Absent: any.'),
   when: oneOf(['attempt', 'final', 'both'])
     .optional()
-    .describe('attempt: in the rounds of the loop; final: in the last round only. Absent: both.'),
+    .describe(
+      'attempt: in the rounds of the loop, and in the last one too where it is required; final: in the last round only. Absent: both.',
+    ),
   workdir: insidePath('a folder').optional().describe('Relative to the workspace. Absent: the workspace.'),
   env: environmentRules(own).optional().describe('In addition to `sandbox.env`.'),
   network: networkAccess().optional().describe("Absent: the sandbox's own."),

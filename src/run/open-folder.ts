@@ -19,7 +19,7 @@ import {
   type Workspace,
 } from '../workspace/index.ts';
 import { type EarlierWork, findEarlierWork } from './earlier-work.ts';
-import { createHomes, type Homes } from './homes.ts';
+import { createHomes, type Homes, readablePath } from './homes.ts';
 import { type MountPlan, planCheckMounts } from './mounts.ts';
 import { policyGlobs } from './policy-globs.ts';
 import { realFile } from './real-file.ts';
@@ -132,6 +132,7 @@ export async function openTree(
   const policyDir = path === null ? workspace.dir : dirname(path);
   const holdouts = await (await loadVerify()).findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
   await refuseTrackedHoldouts(workspace, holdouts);
+  await refuseReadableHoldouts(policy, holdouts);
   return {
     workspace,
     holdouts,
@@ -184,6 +185,19 @@ async function refuseTrackedHoldouts({ root, base, list }: Workspace, { insideWo
         },
       );
     }
+  }
+}
+
+/** What `sandbox.readable` names, the agent reads. */
+async function refuseReadableHoldouts({ sandbox }: Policy, { overlays }: Holdouts): Promise<void> {
+  for (const entry of overlays.length === 0 ? [] : sandbox.readable) {
+    const folder = await realFile(join(readablePath(entry), 'x')).then(dirname);
+    const shown = overlays.find(({ from }) => from === folder || isBelow(folder, from) || isBelow(from, folder));
+    if (shown !== undefined)
+      throw new UsageError(
+        `verify.holdout: the agent could read ${shown.from}, because sandbox.readable names ${entry}; keep hidden files elsewhere`,
+        { code: 'holdout_readable' },
+      );
   }
 }
 

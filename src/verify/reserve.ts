@@ -30,6 +30,6 @@ export function finalChecksMs(baseline: Baseline, verify: VerifyPolicy): number 
   return baseline.runs.filter((run) => due.includes(run.name)).reduce((sum, run) => sum + run.durationMs, 0);
 }
 
-function isDue({ when }: VerifyPolicy['checks'][number]): boolean {
-  return when !== 'attempt';
+function isDue({ when, required }: VerifyPolicy['checks'][number]): boolean {
+  return when !== 'attempt' || required;
 }

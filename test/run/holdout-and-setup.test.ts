@@ -29,6 +29,19 @@ describe('a hidden file', () => {
       reason: expect.stringContaining('hidden/test.sh is tracked by git'),
     });
   });
+
+  it('that a path of sandbox.readable shows is refused', async () => {
+    const holdout = [{ from: import.meta.filename, to: 'hidden' }];
+    const policy = {
+      sandbox: { readable: [import.meta.dirname] },
+      verify: { checks: [{ name: 'c', run: 'true' }], holdout },
+    };
+    const end = await run(policy, finish);
+    expect({ code: end.code, reason: end.result?.reason }).toEqual({
+      code: 2,
+      reason: expect.stringContaining(`because sandbox.readable names ${import.meta.dirname}`),
+    });
+  });
 });
 
 describe('a secret of setup', () => {

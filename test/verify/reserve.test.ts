@@ -4,7 +4,7 @@ import { reserveFor } from '../../src/verify/index.ts';
 import { baselineOf, checkOf, runOf, verifyOf } from './support.ts';
 
 const checks = [
-  checkOf('a', { name: 'fast', when: 'attempt' }),
+  checkOf('a', { name: 'fast', when: 'attempt', required: false }),
   checkOf('b', { name: 'slow', when: 'final' }),
   checkOf('c', { name: 'both' }),
 ];
