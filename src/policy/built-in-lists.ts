@@ -85,6 +85,7 @@ export const BUILT_IN_TESTS: readonly string[] = [
   'bunfig.toml',
   '.yarnrc*',
   '.pnpmfile.cjs',
+  'pnpm-workspace.yaml',
   '.node-version',
   '.nvmrc',
   '.tool-versions',
@@ -99,6 +100,9 @@ export const BUILT_IN_TESTS: readonly string[] = [
   '.pylintrc',
   'sitecustomize.py',
   'usercustomize.py',
+  // modules that Python would run in place of the runner of their name
+  '/{pytest,unittest,doctest,nose2,tox,nox,coverage}.py',
+  '/{pytest,unittest,doctest,nose2,tox,nox,coverage}/__{main,init}__.py',
   '.golangci.*',
   '.rubocop*.yml',
   '.bundle/config',

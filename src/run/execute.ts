@@ -107,8 +107,10 @@ async function complete(
     (await writeOutput(file.path, `${JSON.stringify(emitted, null, 2)}\n`, { ...session, ground: file.ground }));
   await session.close();
   // The reader may go away, or the disk fill up, at the very last line: who asked for it does not have it.
-  if (session.interruption() === 'SIGPIPE' && emitted.outcome !== 'interrupted')
-    return { ...emitted, outcome: 'interrupted', exit_code: 141 };
+  if (session.interruption() === 'SIGPIPE' && emitted.outcome !== 'interrupted') {
+    const { outcome, reason } = concludeInterruption('SIGPIPE');
+    return { ...emitted, outcome, reason, exit_code: 141 };
+  }
   const late = session.outputLoss();
   if (late !== null && emitted.outcome !== 'internal_error') {
     const { outcome, reason } = concludeOutputLoss(late);
