@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Interruption } from '../events/index.ts';
 
 /**
@@ -57,7 +56,7 @@ export function holdSignals(process: Pick<NodeJS.Process, 'on' | 'off' | 'kill' 
     },
     async release() {
       // One that came while the program was read is told by the event loop, and would be lost with its listener.
-      await nextTurn();
+      await new Promise((resolve) => setImmediate(resolve));
       letGo();
       if (first !== null) process.kill(process.pid, first);
     },

@@ -1,8 +1,8 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { hostname } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { listen, openEcho } from '../sandbox/egress-fixture.ts';
@@ -16,6 +16,8 @@ const versions = existsSync(DEBIAN)
   : [];
 const BIN = join(DEBIAN, versions.at(-1) ?? '', 'bin');
 const hasPostgres = versions.length > 0 && spawnSync('psql', ['--version']).status === 0;
+/** The server refuses to run as root, and as a user without an account: its package makes one. */
+const SERVER_UID = Number(/^postgres:[^:]*:(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[1] ?? OTHER_UID);
 const ownName = hostname().toLowerCase();
 const ownAddress = await lookup(ownName).then(
   ({ address }) => address,
@@ -94,12 +96,10 @@ describe.each(USERS)('a PostgreSQL server beside the run, with belay run by $who
     const port = await listen(probe);
     probe.close();
     bench = createBench({}, uid);
-    chmodSync(bench.root, 0o755);
-    const data = join(bench.root, 'data');
-    mkdirSync(data);
-    // The server refuses to run as root.
-    const who = IS_ROOT ? { uid: OTHER_UID, gid: OTHER_UID } : {};
-    if (IS_ROOT) chownSync(data, OTHER_UID, OTHER_UID);
+    const data = mkdtempSync(join(tmpdir(), 'belay-test-'));
+    onTestFinished(() => rmSync(data, { recursive: true }));
+    const who = IS_ROOT ? { uid: SERVER_UID, gid: SERVER_UID } : {};
+    if (IS_ROOT) chownSync(data, SERVER_UID, SERVER_UID);
     const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', HOME: data };
     execFileSync(join(BIN, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'tester'], { ...who, env, stdio: 'ignore' });
     const server = spawn(join(BIN, 'postgres'), ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', data], {
