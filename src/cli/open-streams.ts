@@ -64,7 +64,7 @@ function mainSink(format: string, io: Io, status: ReturnType<typeof createStatus
   const stdout = createStreamWriter(io.stdout, 'stdout');
   const shareTerminal = status !== null && io.stdout.isTTY;
   return createTextSink({
-    colors: pc.createColors(io.stdout.isTTY && io.env['NO_COLOR'] === undefined),
+    colors: pc.createColors(io.stdout.isTTY === true && io.env['NO_COLOR'] === undefined),
     write: (text) => (shareTerminal ? status.around((line) => stdout.write(line), text) : stdout.write(text)),
     flush: () => stdout.flush(),
   });

@@ -5,7 +5,7 @@ import { commitAll, createBench, runCli, writeCassette } from '../scenario.ts';
 
 const IS_LINUX = process.platform === 'linux';
 
-/** Arguments of bubblewrap up to the script, without the command's own environment. */
+/** Arguments of bubblewrap, those that it is sent first, up to the script, without the command's own environment. */
 const withoutOwn = (args: readonly string[]): string[] =>
   args
     .slice(0, -1)
@@ -26,10 +26,16 @@ it.skipIf(!IS_LINUX)(
     writeFileSync(log, '');
     // Whoever runs commands runs this, and writes there.
     chmodSync(log, 0o666);
-    chmodSync(bench.root, 0o755);
+    chmodSync(bench.root, 0o777);
     bench.write(
       '../bin/bwrap',
-      `#!/bin/sh\n{ printf '%s\\0' "$@"; printf 'END\\0'; } >> '${log}'\nPATH=\${PATH#*:}\nexec "$(PATH='${process.env['PATH']}' command -v bwrap)" "$@"\n`,
+      [
+        '#!/bin/sh',
+        // What belay sends by descriptor 5 is read here, and sent on.
+        `taken='${bench.root}/taken'; cat <&5 > "$taken.$$"; exec 5< "$taken.$$"`,
+        `{ cat "$taken.$$"; printf '%s\\0' "$@"; printf 'END\\0'; } >> '${log}'`,
+        `exec "$(PATH='${process.env['PATH']}' command -v bwrap)" "$@"`,
+      ].join('\n'),
     );
     chmodSync(join(bench.root, 'bin/bwrap'), 0o755);
     const cassette = writeCassette(bench, [
