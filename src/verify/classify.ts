@@ -5,14 +5,15 @@ export interface Seen {
   /** null: not run in that phase. */
   before: 'passed' | 'failed' | null;
   after: 'passed' | 'failed' | null;
-  /** Whether it failed and then passed on the same tree, in either phase. */
+  /** Whether it failed and then passed on the same tree: before, where it is green after, or after, whatever it was once more. */
   flaky: boolean;
 }
 
 /** What became of a check (contract, sections 3 and 6); null when it was not run at the end. */
 export function classify({ required, before, after, flaky }: Seen): Classification | null {
   if (after === null) return null;
-  if (after === 'passed') return flaky ? 'flaky' : before === 'failed' ? 'fixed' : 'passing';
+  if (flaky) return 'flaky';
+  if (after === 'passed') return before === 'failed' ? 'fixed' : 'passing';
   if (before === 'passed') return 'regressed';
   return required ? 'still_failing' : 'pre_existing';
 }

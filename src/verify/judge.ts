@@ -83,7 +83,7 @@ function viewOf(
     required: check.required,
     before: colourOf(before),
     after: colourOf(after),
-    flaky: (before?.flaky ?? false) || (after?.flaky ?? false),
+    flaky: after?.flaky === true || (before?.flaky === true && colourOf(after) === 'passed'),
   };
   const told = after ?? before;
   const result: CheckResult = {
