@@ -30,7 +30,8 @@ const removeRefused = async (site: SnapshotSite, found: readonly string[]): Prom
   if (paths.length === 0) return;
   held.tree = null;
   const stdin = paths.map((path) => `${path}\0`).join('');
-  await git.call(['update-index', '--add', '--replace', '-z', '--stdin'], { stdin });
+  // A refused name is passed over with a complaint alone; what fails for another reason (a full disk) must not count as one.
+  await git.run(['update-index', '--add', '--replace', '-z', '--stdin'], { stdin });
   for (const path of await stillUnrecorded(git, paths)) await removeEntry(join(root, path));
 };
 
