@@ -1,6 +1,5 @@
-import { accessSync, constants, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join, sep } from 'node:path';
-import { codeOf } from '../errors.ts';
 import type { ProposedCheck } from './starter-checks.ts';
 
 /** Where programs and their caches are looked for. */
@@ -10,6 +9,7 @@ export interface Machine {
   path: string;
   /** The running Node, whose installation commands see anyway. */
   node: string;
+  isExecutable(file: string): boolean;
 }
 
 /** Programs that a program starts by itself, found on `PATH`. */
@@ -40,7 +40,7 @@ const SHARED: ReadonlySet<string> = new Set(['.cargo', '.local']);
 export function findHomeFolders(
   checks: readonly ProposedCheck[],
   workspace: string,
-  { home, path, node }: Machine,
+  { home, path, node, isExecutable }: Machine,
 ): readonly string[] {
   const words = checks.flatMap(({ run }) => run.split(/[\s&|;]+/));
   const programs = new Set(
@@ -55,8 +55,8 @@ export function findHomeFolders(
     if (below !== null && !seen && SAFE_PATH.test(below)) found.add(`~/${below}`);
   };
   for (const program of programs) {
-    const file = locate(program, path);
-    if (file !== null) for (const place of new Set([file, realpathSync(file)])) add(installationOf(place, home));
+    const file = placesOf(program, path).find(isExecutable);
+    if (file !== undefined) for (const place of new Set([file, realpathSync(file)])) add(installationOf(place, home));
     const caches = Object.hasOwn(CACHES, program) ? (CACHES[program] ?? []) : [];
     for (const cache of [...caches, ...(program === 'python3' ? userPackages(home) : [])])
       if (existsSync(join(home, cache))) add(join(home, cache));
@@ -68,21 +68,11 @@ export function findHomeFolders(
 /** What stands in a policy without quotes. */
 const SAFE_PATH = /^[\w.@+/-]+$/;
 
-function locate(program: string, path: string): string | null {
-  if (!/^[A-Za-z][\w.+-]*$/.test(program)) return null;
+/** Where a program of this name may lie, in the order of `PATH`. */
+function placesOf(program: string, path: string): readonly string[] {
+  if (!/^[A-Za-z][\w.+-]*$/.test(program)) return [];
   const files = path.split(delimiter).map((folder) => join(folder, program));
-  return files.find((file) => file.startsWith(sep) && isExecutable(file)) ?? null;
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch (error) {
-    // Whatever keeps us from it keeps a command from it as well.
-    if (codeOf(error) !== null) return false;
-    throw error;
-  }
+  return files.filter((file) => file.startsWith(sep));
 }
 
 /** `~/.pyenv` of `~/.pyenv/shims/python3`, but `~/.cargo/bin` of `~/.cargo/bin/cargo`. */

@@ -2,6 +2,7 @@
 
 export type { SandboxFact } from './describe-sandbox.ts';
 export type { NetworkDecision } from './egress/decide-target.ts';
+export { isExecutable } from './is-executable.ts';
 export { limitOwnCores } from './limit-dumps.ts';
 export { loadDescription } from './load-description.ts';
 export type { ProbeOptions } from './probe-options.ts';

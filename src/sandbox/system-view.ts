@@ -1,15 +1,6 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf } from '../errors.ts';
+import { isExecutable } from './is-executable.ts';
 import { isWithin } from './mount-plan.ts';
 
 /** What every command sees of the machine, read-only: an allowlist, because a socket or token that is not there needs no rule. */
@@ -118,14 +109,4 @@ function runnerFolders(parent: string): string[] {
     .filter((entry) => entry.isDirectory())
     .map((entry) => path.join(parent, entry.name))
     .filter((folder) => RUNNER_MARKS.some((mark) => existsSync(path.join(folder, mark))));
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch (error) {
-    if (codeOf(error) !== null) return false;
-    throw error;
-  }
 }

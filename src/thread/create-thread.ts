@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, open, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
@@ -8,6 +8,7 @@ import { acquireLock } from './lock.ts';
 import { FIRST } from './note-writer.ts';
 import { createThreadId, isInside, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
 import { BLOBS_FOLDER } from './stored-output.ts';
+import { syncFolder } from './sync-folder.ts';
 import type { Thread } from './thread.ts';
 import { FORMAT, type ThreadMeta, writeMeta } from './thread-meta.ts';
 
@@ -78,14 +79,4 @@ async function openTemporaryFolder(workspace: string): Promise<string> {
       code: 'state_folder',
     },
   );
-}
-
-/** A new file is on disk only once its folder is. */
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

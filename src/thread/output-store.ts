@@ -16,6 +16,7 @@ import {
   type OutputReading,
   readRange,
 } from './stored-output.ts';
+import { syncFolder } from './sync-folder.ts';
 import type { OutputRecord, OutputWriter } from './thread.ts';
 
 /** Room for all outputs of a thread: more would fill a build machine. */
@@ -129,16 +130,6 @@ async function keep({ dir, durable, record, kept }: Site, note: OutputNote): Pro
   }
   kept.set(note.id, note);
   await record(note);
-}
-
-/** A new name is on disk only once its folder is. */
-async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 function createOutputWriter(options: {

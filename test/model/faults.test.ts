@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { answerOf, ask, failureOf, modelPolicy, openModel, requestOf, scripted } from './fixtures.ts';
-import { chat, chatCall, chunk, resetAfter, sse, stallAfter } from './scripted-server.ts';
+import { anthropicStart, chat, chatCall, chunk, resetAfter, sse, stallAfter } from './scripted-server.ts';
 
 const FINE = chat([{ content: 'fine' }]);
 const error = (status: number, body: unknown, headers = {}) => ({ status, headers, body: JSON.stringify(body) });
@@ -41,19 +41,7 @@ describe('a fault of the network', () => {
         responses: { type: 'response.created', response: { id: 'r', created_at: 1, model: 'm' } },
         chat: chunk({ content: 'par' }),
         compatible: chunk({ content: 'par' }),
-        anthropic: {
-          type: 'message_start',
-          message: {
-            id: 'm',
-            type: 'message',
-            role: 'assistant',
-            model: 'c',
-            content: [],
-            stop_reason: null,
-            stop_sequence: null,
-            usage: { input_tokens: 1, output_tokens: 1 },
-          },
-        },
+        anthropic: anthropicStart({ input_tokens: 1, output_tokens: 1 }),
         google: { candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'par' }] } }] },
       }[wire];
       const { model } = await scripted(wire, [sse(begun)]);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { WireName } from './fixtures.ts';
-import { chat, chatCall, type Step, sse } from './scripted-server.ts';
+import { anthropicStart, chat, chatCall, type Step, sse } from './scripted-server.ts';
 
 const SHELL = '{"command":"ls"}';
 
@@ -35,17 +35,8 @@ export const ANSWERS: Readonly<Record<Exclude<WireName, 'chat'>, (i: number) => 
         { type: 'tool_use', id: `toolu_${i}_${k}`, name: 'shell', input: {} },
         { type: 'input_json_delta', partial_json: SHELL },
       );
-    const message = {
-      id: 'm',
-      type: 'message',
-      role: 'assistant',
-      model: 'c',
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-    };
     return sse(
-      { type: 'message_start', message: { ...message, usage: { input_tokens: 40, output_tokens: 1 } } },
+      anthropicStart({ input_tokens: 40, output_tokens: 1 }),
       ...block(
         0,
         { type: 'thinking', thinking: '', signature: '' },

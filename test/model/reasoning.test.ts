@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../src/model/index.ts';
 import { answerOf, ask, requestOf, resultsFor, scripted } from './fixtures.ts';
-import { chat, chatCall, type Step, sse } from './scripted-server.ts';
+import { anthropicStart, chat, chatCall, type Step, sse } from './scripted-server.ts';
 
 const GOAL: Message = { role: 'user', text: 'go' };
 
@@ -95,24 +95,12 @@ describe('reasoning goes back with the call that it led to', () => {
       'anthropic',
       [
         sse(
-          {
-            type: 'message_start',
-            message: {
-              id: 'm',
-              type: 'message',
-              role: 'assistant',
-              model: 'c',
-              content: [],
-              stop_reason: null,
-              stop_sequence: null,
-              usage: {
-                input_tokens: 40,
-                cache_read_input_tokens: 60,
-                cache_creation_input_tokens: 0,
-                output_tokens: 1,
-              },
-            },
-          },
+          anthropicStart({
+            input_tokens: 40,
+            cache_read_input_tokens: 60,
+            cache_creation_input_tokens: 0,
+            output_tokens: 1,
+          }),
           { type: 'ping' },
           ...block(
             0,

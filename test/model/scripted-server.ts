@@ -113,3 +113,12 @@ export function stallAfter(...events: readonly unknown[]): Step {
 }
 
 export { chunk };
+
+/** How Anthropic's stream of an answer begins. */
+export const anthropicStart = (usage: object): object => ({
+  type: 'message_start',
+  message: {
+    ...{ id: 'm', type: 'message', role: 'assistant', model: 'c', content: [] },
+    ...{ stop_reason: null, stop_sequence: null, usage },
+  },
+});

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { loadPolicy, proposeStarter, unsupportedKeys } from '../../src/policy/index.ts';
 
 /** Without tools of its own. */
-const MACHINE = { home: '/nowhere', path: '', node: process.execPath };
+const MACHINE = { home: '/nowhere', path: '', node: process.execPath, isExecutable: () => false };
 const folders: string[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });

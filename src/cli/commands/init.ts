@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { codeOf, hasCode, UsageError } from '../../errors.ts';
 import { proposeStarter } from '../../policy/index.ts';
+import { isExecutable } from '../../sandbox/index.ts';
 import type { Handler } from '../command.ts';
 import { print } from '../print.ts';
 import { isGiven, textOf } from '../read-options.ts';
@@ -15,6 +16,7 @@ export const initPolicy: Handler = async ({ io, options }) => {
     home: homedir(),
     path: io.env['PATH'] ?? '',
     node: process.execPath,
+    isExecutable,
   });
   try {
     await writeFile(path, text, { flag: isGiven(options, 'force') ? 'w' : 'wx' });

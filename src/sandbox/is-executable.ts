@@ -1,0 +1,7 @@
+import { constants, statSync } from 'node:fs';
+import { mayAccess } from './may-access.ts';
+
+/** Whether it is a file that this process may start. What keeps belay from it keeps a command from it as well. */
+export function isExecutable(file: string): boolean {
+  return mayAccess(file, constants.X_OK) && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+}
