@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { loadPolicy, proposeStarter, unsupportedKeys } from '../../src/policy/index.ts';
+import { isExecutable } from '../../src/sandbox/index.ts';
 
 /** Without tools of its own. */
-const MACHINE = { home: '/nowhere', path: '', node: process.execPath, isExecutable: () => false };
+const MACHINE = { home: '/nowhere', path: '', node: process.execPath, isExecutable };
 const folders: string[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
@@ -278,7 +279,8 @@ test('tools and caches of the home that the checks need are readable, and not wh
     const path = [first, ...programs, ...more].map((program) => join(home, dirname(program))).join(':');
     const folder = join(home, 'code');
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const { text } = await proposeStarter(folder, { home, path, node: join(home, '.nvm/node/bin/node') });
+    const node = join(home, '.nvm/node/bin/node');
+    const { text } = await proposeStarter(folder, { home, path, node, isExecutable });
     for (const name of Object.keys(files)) rmSync(join(folder, name));
     const loaded = await loadPolicy({ kind: 'text', bytes: Buffer.from(text), source: 'belay.yml' });
     return loaded.policy.sandbox.readable;
