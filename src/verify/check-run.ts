@@ -18,7 +18,7 @@ export interface CheckRun {
   tests: number | null;
   /** Half a sentence that goes on after the check's name; null for `passed`. */
   reason: string | null;
-  /** Whether it failed before and then passed on the same tree. */
+  /** Whether it once failed and then passed on the same tree; in the clean room, where it has to pass once more, it may be red for all that. */
   flaky: boolean;
   /** Whether the wall time of the run cut it, not the check's own. */
   wallTimeOver: boolean;

@@ -3,6 +3,7 @@ import type { TreeId, Workspace } from '../workspace/index.ts';
 import type { Baseline } from './baseline.ts';
 import { type CheckRun, endsRound, hasPassed } from './check-run.ts';
 import type { CheckPorts, Place } from './place.ts';
+import { isDueAtTheEnd } from './reserve.ts';
 import type { Rooms } from './rooms.ts';
 import { type Round, statusOf, tellRound, withoutServices } from './round.ts';
 import { runChecks } from './run-checks.ts';
@@ -32,10 +33,7 @@ export interface FinalSite {
  */
 export async function runFinalRound(site: FinalSite, signal: AbortSignal): Promise<Round> {
   const { tree, verify, ports } = site;
-  const due = verify.checks.filter(
-    // What the agent left in ignored files may have turned a check of the loop green: what decides runs here, too.
-    (check) => check.when !== 'attempt' || check.required || site.attempted !== tree,
-  );
+  const due = verify.checks.filter((check) => isDueAtTheEnd(check) || site.attempted !== tree);
   return tellRound({ attempt: site.attempt, cleanRoom: true, emit: ports.emit }, async () => {
     const changed = await site.workspace.changedPaths(site.base, tree);
     const rerunSetup = changed.some(({ path }) => site.matches.manifest(path));
@@ -82,8 +80,10 @@ async function runPass(checks: readonly Check[], pass: Pass, signal: AbortSignal
         opening = await openForChecks(pass, signal);
         if (opening.kind !== 'open') return { ...about, runs: [...runs, run], ...opening.end };
         const again = { ...site, place: opening.place, retries: 0 };
-        const [last] = (await runChecks(checks.slice(0, at + 1), again, signal)).slice(at);
-        if (last === undefined) break;
+        const last = (await runChecks(checks.slice(0, at + 1), again, signal)).at(-1);
+        // What was cut short before it came to this check confirms nothing.
+        if (last?.name !== check.name)
+          return { ...about, runs: [...runs, run], ...statusOf(last === undefined ? [] : [last]) };
         run = { ...last, flaky: true, durationMs: run.durationMs + last.durationMs };
       }
       if (run === undefined) break;
@@ -126,8 +126,10 @@ function mergePasses(tree: TreeId, first: Round, second: Round): Round {
     if (again === undefined || !hasPassed(run)) return run;
     return { ...again, flaky: again.flaky || (run.flaky && hasPassed(again)), reason: pristineReason(again) };
   });
-  if (second.runs.length === 0) return { ...second, tree, runs };
-  return { cleanRoom: true, tree, runs, ...statusOf(runs) };
+  const merged = statusOf(runs);
+  // A pass may end badly though all that ran was green: it had no room, or lost it.
+  const { status, reason } = merged.status === 'passed' ? second : merged;
+  return { cleanRoom: true, tree, runs, status, reason };
 }
 
 function pristineReason(run: CheckRun): string | null {

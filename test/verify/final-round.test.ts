@@ -210,6 +210,43 @@ for (const mode of ['off', 'workspace-write'] as const) {
         ]);
       });
 
+      it('is not green where what should confirm a second try was cut short, or had no room', async () => {
+        const s = await open({ 'a.txt': 'a\n', 'test/a.test.js': '1\n' }, mode);
+        const counted = (at: number, act: () => void) => {
+          const bench = s.bench();
+          let runs = 0;
+          const environment = () => {
+            if (++runs === at) act();
+            return { RUN: `${runs}` };
+          };
+          return { ...bench, ports: { ...bench.ports, environment } };
+        };
+        const controller = new AbortController();
+        const wobbly = checkOf('test "$RUN" = 3', { name: 'wobbly' });
+        const cut = await s.final(verifyOf([checkOf('true'), wobbly], { flakyRetries: 1 }), {
+          bench: counted(4, () => controller.abort()),
+          signal: controller.signal,
+        });
+        expect([cut.status, cut.runs.map(({ name, status }) => [name, status])]).toEqual([
+          'cancelled',
+          [
+            ['tests', 'passed'],
+            ['wobbly', 'passed'],
+          ],
+        ]);
+
+        s.write({ 'test/a.test.js': '2\n' });
+        const verify = verifyOf([checkOf('test "$RUN" != 2')], { flakyRetries: 1 });
+        const real = await s.rooms(verify);
+        let opened = 0;
+        const rooms: typeof real = {
+          open: async (...asked) => (++opened === 3 ? { kind: 'refused', reason: 'no room' } : real.open(...asked)),
+        };
+        const lost = await s.final(verify, { rooms, bench: counted(0, () => undefined) });
+        expect([lost.status, lost.reason, opened]).toEqual(['failed', 'no room', 3]);
+        expect(readdirSync(s.scratch)).toEqual([]);
+      });
+
       it('runs the checks of the loop again that are required, or for a tree that they did not see', async () => {
         const s = await open({ 'a.txt': 'a\n' }, mode);
         const verify = verifyOf([
