@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { rm } from 'node:fs/promises';
 import { type Git, gitFailure, splitNul } from './git.ts';
 import type { Store } from './store.ts';
-import { textPath } from './text-path.ts';
+import { ancestors, textPath } from './text-path.ts';
 
 export interface IndexFacts {
   /** Paths of submodules: their contents are no part of a snapshot. */
@@ -12,6 +12,8 @@ export interface IndexFacts {
   /** Tracked `.gitattributes` files. */
   attributeFiles: readonly string[];
   entries: number;
+  /** Of the entries, without the root. */
+  folders: readonly string[];
 }
 
 const SUBMODULE = '160000';
@@ -34,6 +36,9 @@ export const prepareIndex = async (git: Git, store: Store, head: string | null):
   const absent: string[] = [];
   const unwatched: string[] = [];
   const attributeFiles: string[] = [];
+  const folders = new Set<string>();
+  /** The same for most entries as for the one before. */
+  let above = '';
   let entries = 0;
   // One text for all: 100,000 small buffers would cost as much as git itself.
   const text = isUtf8(listed.stdout)
@@ -42,16 +47,21 @@ export const prepareIndex = async (git: Git, store: Store, head: string | null):
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\0', start);
     const isPlain = text.startsWith(PLAIN_FILE, start);
+    const tab = text.indexOf('\t', start);
+    const path = text.slice(tab + 1, end);
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    if (folder !== above) {
+      above = folder;
+      for (const each of [...ancestors(folder), folder]) folders.add(each);
+    }
     if (!isPlain) {
-      const tab = text.indexOf('\t', start);
       const [tag = '', mode] = text.slice(start, tab).split(' ');
-      const path = text.slice(tab + 1, end);
       if (mode === SUBMODULE) submodules.push(path);
       // `S`: skip-worktree; a small letter: assume-unchanged as well.
       if (tag.toUpperCase() === 'S') absent.push(path);
       if (tag !== tag.toUpperCase()) unwatched.push(path);
     }
-    if (text.endsWith('.gitattributes', end)) attributeFiles.push(text.slice(text.indexOf('\t', start) + 1, end));
+    if (text.endsWith('.gitattributes', end)) attributeFiles.push(path);
     entries += 1;
     start = end + 1;
   }
@@ -59,5 +69,6 @@ export const prepareIndex = async (git: Git, store: Store, head: string | null):
     const stdin = unwatched.map((path) => `${path}\0`).join('');
     await git.run(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { stdin });
   }
-  return { submodules, absent, attributeFiles, entries };
+  folders.delete('');
+  return { submodules, absent, attributeFiles, entries, folders: [...folders] };
 };

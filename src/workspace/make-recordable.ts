@@ -5,15 +5,16 @@ import { join } from 'node:path';
 import { splitNul } from './git.ts';
 import { removeEntry } from './place-file.ts';
 import { STATUS, scanWorkTree } from './scan.ts';
-import { isPinned, type SnapshotSite, stillUnrecorded } from './take-snapshot.ts';
+import { statBelow } from './stat-below.ts';
+import { isPinned, isRecordable, type SnapshotSite, stillUnrecorded } from './take-snapshot.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
 
 const SLASH = 47;
 const QUIET = { throwIfNoEntry: false } as const;
 
 /**
- * Takes away names that are not UTF-8 or that git refuses, and opens what its owner may not read. A workspace with either is refused at the start, so a run
- * made them: without this, a file name would keep the workspace from being put back.
+ * Takes away names that are not UTF-8 or that git refuses, and opens what its owner may not read. A workspace with either is refused at
+ * the start, so a run made them: without this, a file name would keep the workspace from being put back.
  */
 export const makeRecordable = async (site: SnapshotSite): Promise<void> => {
   await openFolders(site);
@@ -26,13 +27,20 @@ export const makeRecordable = async (site: SnapshotSite): Promise<void> => {
 /** Names of which git's index takes none. */
 const removeRefused = async (site: SnapshotSite, found: readonly string[]): Promise<void> => {
   const { git, root, pinned, held } = site;
-  const paths = found.filter((path) => !isPinned(pinned, path) && lstatSync(join(root, path), QUIET) !== undefined);
+  const folders = new Map<string, boolean>();
+  const paths = found.filter((path) => !isPinned(pinned, path) && isRecordable(statBelow(root, path, folders)));
   if (paths.length === 0) return;
   held.tree = null;
-  const stdin = paths.map((path) => `${path}\0`).join('');
-  // A refused name is passed over with a complaint alone; what fails for another reason (a full disk) must not count as one.
-  await git.run(['update-index', '--add', '--replace', '-z', '--stdin'], { stdin });
-  for (const path of await stillUnrecorded(git, paths)) await removeEntry(join(root, path));
+  const leftAfterAdding = async (some: readonly string[]): Promise<readonly string[]> => {
+    if (some.length === 0) return some;
+    // A refused name is passed over with a complaint alone; what fails for another reason (a full disk) must not count as one.
+    await git.run(['update-index', '--add', '--replace', '-z', '--stdin'], {
+      stdin: some.map((path) => `${path}\0`).join(''),
+    });
+    return stillUnrecorded(git, some);
+  };
+  // Twice: one that changed while it was taken is none either.
+  for (const path of await leftAfterAdding(await leftAfterAdding(paths))) await removeEntry(join(root, path));
 };
 
 /** Again and again: what lies in a closed folder shows once it is open. */

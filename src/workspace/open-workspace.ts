@@ -8,6 +8,7 @@ import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 import { makeRecordable } from './make-recordable.ts';
 import { narrowedTo } from './narrowed-scan.ts';
+import { removeEntry } from './place-file.ts';
 import { readFollowed } from './read-at-commit.ts';
 import { removeNewIgnored, removeStray } from './remove-unrecorded.ts';
 import { restoreTree } from './restore-tree.ts';
@@ -17,9 +18,10 @@ import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from '
 import { createStillTree, type StillTree } from './still-tree.ts';
 import { createStore, type Store, storesExactly, tuneStore } from './store.ts';
 import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
+import { ancestors } from './text-path.ts';
 import { diffTrees, entryChanges, MAX_PATCH_BYTES } from './tree-diff.ts';
 import { readBlob, resolveCommit, treeEntries } from './tree-reader.ts';
-import { findUnrecorded, removeNewRepositories, repositoriesMade } from './unrecorded.ts';
+import { findUnrecorded, gitIn, repositoriesIn, treeFolders } from './unrecorded.ts';
 import { emptyFolders } from './user-folders.ts';
 import { readUserSettings } from './user-settings.ts';
 import type { TreeId, Workspace } from './workspace.ts';
@@ -92,7 +94,8 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   ]);
   const still = createStillTree({ root, ...index });
   still.see({ ...first, beganAtMs });
-  const opened: Opened = { location, root, store, site, pinned, index, still, openedAtMs, left: first };
+  const folders = new Set([...index.folders, ...scan.untracked.flatMap(ancestors)]);
+  const opened: Opened = { location, root, store, site, pinned, index, still, openedAtMs, left: first, folders };
   if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
   const start = earlier ?? (await readStart(opened, first, hollow));
   if (earlier === null) await writeStartFacts(storeDir, start);
@@ -122,6 +125,8 @@ interface Opened {
   openedAtMs: number;
   /** What the first snapshot left out. */
   left: LeftOut;
+  /** Of the first tree, without the root; maybe some more. */
+  folders: ReadonlySet<string>;
 }
 
 interface LeftOut {
@@ -131,7 +136,7 @@ interface LeftOut {
 }
 
 const readStart = async (
-  { location, root, site, pinned, index }: Opened,
+  { location, root, site, pinned, index, folders }: Opened,
   first: { tree: TreeId; nested: readonly string[] },
   hollow: readonly string[],
 ): Promise<StartFacts> => {
@@ -152,6 +157,7 @@ const readStart = async (
   return {
     base,
     nested: first.nested,
+    repositories: repositoriesIn(root, location.repository === null ? ['', ...folders] : folders),
     submodules: index.submodules,
     pinned: [...pinned],
     absent: index.absent,
@@ -175,8 +181,10 @@ const createWorkspace = (
   const users = location.repository?.git ?? null;
   let last: TreeId | null = opened.first;
   let left = opened.left;
-  const known = new Set(start.nested);
-  let sinceMs = opened.openedAtMs;
+  const ofStart = [...start.nested, ...start.submodules, ...(start.repositories ?? [])];
+  /** Folders that held a repository at the start, or after setup. */
+  const known = new Set(ofStart);
+  const foldersOf = new Map<TreeId, Promise<Iterable<string>>>([[opened.first, Promise.resolve(opened.folders)]]);
   let queue: Promise<unknown> = Promise.resolve();
   /** One at a time for all that reads or writes our index. */
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
@@ -186,9 +194,21 @@ const createWorkspace = (
   };
   const treeish = async (name: string): Promise<string> =>
     /^[0-9a-f]{40,64}$/.test(name) ? name : resolveCommit(users, name);
-  const lookFor = (tree: TreeId, since: number) => {
-    const { pinned } = opened;
-    return { git, root, tree, hasRepository: users !== null, pinned, known, sinceMs: since };
+  /** Folders of the tree in which there is a repository now, and was none. */
+  const repositoriesMade = async (tree: TreeId, were: ReadonlySet<string>): Promise<string[]> => {
+    if (start.repositories === null) return [];
+    const folders = foldersOf.get(tree) ?? treeFolders(git, tree);
+    foldersOf.set(tree, folders);
+    const all = [...(users === null ? [''] : []), ...(await folders)];
+    return repositoriesIn(
+      root,
+      all.filter((folder) => !were.has(folder)),
+    );
+  };
+  const removeRepositories = async (tree: TreeId, were: ReadonlySet<string>): Promise<number> => {
+    const made = await repositoriesMade(tree, were);
+    for (const folder of made) await removeEntry(join(root, gitIn(folder)));
+    return made.length;
   };
   return {
     root,
@@ -223,7 +243,8 @@ const createWorkspace = (
         still.forget();
         const restored = await restoreTree({ ...site, store, start }, tree);
         last = restored.snapshot.tree;
-        await removeNewRepositories(lookFor(tree, sinceMs));
+        left = { nested: restored.snapshot.nested, ignored: null };
+        await removeRepositories(tree, known);
         return restored.files;
       }),
     removeUnrecorded: (options) =>
@@ -231,18 +252,19 @@ const createWorkspace = (
         async () =>
           (await removeNewIgnored(site, { start, aside: options?.aside ?? null })) +
           (await removeStray(site, opened.openedAtMs)) +
-          (await removeNewRepositories(lookFor(start.base.tree, opened.openedAtMs))),
+          (await removeRepositories(start.base.tree, new Set(ofStart))),
       ),
     removeStray: () => inTurn(() => removeStray(site, opened.openedAtMs)),
     unrecorded: () =>
       inTurn(async () => {
         const ignored = left.ignored ?? (await scanWorkTree(git, { ignored: true })).ignored;
-        return findUnrecorded({ ...lookFor(last ?? start.base.tree, sinceMs), ignored, nested: left.nested });
+        const made = await repositoriesMade(last ?? start.base.tree, known);
+        return [...findUnrecorded({ pinned: opened.pinned, ignored, nested: left.nested, known }), ...made.map(gitIn)];
       }),
     hasPlanted: () =>
       inTurn(async () => {
         if (left.nested.some((folder) => !known.has(folder))) return true;
-        return (await repositoriesMade(lookFor(last ?? start.base.tree, sinceMs))).length > 0;
+        return (await repositoriesMade(last ?? start.base.tree, known)).length > 0;
       }),
     makeRecordable: () => inTurn(() => makeRecordable(site)),
     checkout: async (tree, dir) => {
@@ -257,10 +279,10 @@ const createWorkspace = (
     proves: (patch, tree, base) => provePatch(git, store, { patch, tree, base: base ?? start.base.tree }),
     ignoredPaths: () =>
       inTurn(async () => {
-        sinceMs = Date.now();
         const { ignored, nested } = await scanWorkTree(git, { ignored: true });
         for (const path of ignored) opened.pinned.add(path);
-        for (const folder of nested) known.add(folder);
+        const made = await repositoriesMade(last ?? start.base.tree, known);
+        for (const folder of [...nested, ...made]) known.add(folder);
         await writeStartFacts(opened.storeDir, { ...start, pinned: [...opened.pinned] });
         return ignored;
       }),

@@ -59,12 +59,13 @@ export const judgeUnrecorded = (
 ): readonly ScopeViolation[] => {
   const protectedBy = createMatcher(protect);
   const roots = protect.map((glob) => /^\/?((?:[^*?[\]{}\\!/]+\/)+)/.exec(glob)?.[1]?.slice(0, -1)).filter(isText);
-  return paths.flatMap((path) => {
+  const violations = paths.flatMap((path) => {
     const inside = roots.find((root) => root === path || (root.startsWith(`${path}/`) && isThere(root)));
     const glob = protectedBy(path) ?? (inside === undefined ? null : protectedBy(`${inside}/x`));
     const reason = `${path} was added, outside of what git records, but is protected (${glob})`;
     return glob === null ? [] : [{ rule: 'workspace.protect', path, reason }];
   });
+  return violations.slice(0, MAX_VIOLATIONS);
 };
 
 const isText = (text: string | undefined): text is string => text !== undefined;

@@ -10,7 +10,7 @@ export const snapshotAnyhow = async (workspace: Pick<Workspace, 'snapshot' | 'ma
   try {
     return await workspace.snapshot();
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!isUnrecordable(error)) throw error;
     await workspace.makeRecordable();
     return workspace.snapshot();
   }

@@ -9,6 +9,8 @@ import type { BaseState } from './workspace.ts';
 export interface StartFacts {
   base: BaseState;
   nested: readonly string[];
+  /** Folders of the tree that held a repository; null where that was not asked (threads of an earlier belay). */
+  repositories: readonly string[] | null;
   submodules: readonly string[];
   /** Ignored paths, which stay ignored. */
   pinned: readonly string[];
@@ -46,6 +48,7 @@ export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
   const schema = z.strictObject({
     base: z.strictObject({ commit: z.string().nullable(), dirty: z.boolean(), git: z.boolean(), tree: z.string() }),
     nested: paths,
+    repositories: paths.nullable().default(null),
     submodules: paths,
     pinned: paths,
     absent: paths,

@@ -125,7 +125,8 @@ const refusal = ([path]: readonly string[]): UsageError | null =>
       );
 
 /** A path behind a link is not in the tree: git lists it as gone, and the link as new. */
-const isRecordable = (stats: Stats | null): boolean => stats !== null && (stats.isFile() || stats.isSymbolicLink());
+export const isRecordable = (stats: Stats | null): boolean =>
+  stats !== null && (stats.isFile() || stats.isSymbolicLink());
 
 /**
  * git goes on past a folder that it may not read, as if it were empty: a snapshot without it would be a lie. Its other warnings (an

@@ -68,6 +68,17 @@ describe('what no patch would show is not delivered as verified', () => {
     expect(bench.read('there.txt')).toBe('x\n');
   });
 
+  it('and a repository that was there in a folder of the tree stays, however young it looks', async () => {
+    layOut(
+      { setup: [{ run: 'cp -a src/.git src/.new; rm -rf src/.git; mv src/.new src/.git' }], ...CHECK },
+      { 'src/x.txt': 'x\n' },
+    );
+    commitAll(bench);
+    execFileSync('git', ['init', '-q', join(bench.ws, 'src')]);
+    expect((await run('echo bad > a.txt')).code).toBe(10);
+    expect(existsSync(join(bench.ws, 'src/.git/HEAD'))).toBe(true);
+  });
+
   it('but repositories that were there, that setup made, or that a check leaves are nobody’s trespass', async () => {
     layOut(
       {
