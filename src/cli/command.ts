@@ -12,7 +12,7 @@ export interface Invocation {
   words: readonly string[];
   io: Io;
   version: string;
-  /** Held for a command that has a stream of events, to its very end; others take them when they begin something. */
+  /** Held for a run from its first line to its very end; a batch and the others take them when they begin something. */
   signals: HeldSignals;
   /** What is wrong with the command line. Only a command with a stream of events sees one, since its stream has to say it. */
   fault: UsageError | null;

@@ -1,7 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
 import type { Command } from './command.ts';
+import { followed } from './followed.ts';
 import { type GivenOptions, listOf } from './read-options.ts';
 
 export interface OwnFiles {
@@ -10,7 +11,7 @@ export interface OwnFiles {
   fault: UsageError | null;
 }
 
-/** Refuses an output that is also read, or that another option writes. Devices such as /dev/null take all of them. */
+/** Refuses an output that is also read, or that another option writes. */
 export function dropSharedFiles(
   { options, wordsAreFiles }: Pick<Command, 'options' | 'wordsAreFiles'>,
   { given, words }: { given: GivenOptions; words: readonly string[] },
@@ -27,8 +28,10 @@ export function dropSharedFiles(
   const written = new Set<string>();
   let fault: UsageError | null = null;
   for (const name of outputs) {
-    const path = followed(resolve(cwd, listOf(given, name)[0] ?? ''));
-    const owner = path.startsWith('/dev/') ? undefined : owners.get(path);
+    const asked = resolve(cwd, listOf(given, name)[0] ?? '');
+    if (takesAll(asked)) continue;
+    const path = followed(asked);
+    const owner = owners.get(path);
     if (owner === undefined) {
       owners.set(path, `--${name}`);
       written.add(path);
@@ -42,7 +45,7 @@ export function dropSharedFiles(
   return { given: kept, fault };
 }
 
-/** Two names of one file are one file. */
-function followed(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
+/** Devices, pipes and what a shell has opened: nothing is emptied by writing there once more. */
+function takesAll(path: string): boolean {
+  return path.startsWith('/dev/') || (existsSync(path) && !statSync(path).isFile());
 }

@@ -80,7 +80,7 @@ export async function sayRefused(error: unknown, invocation: Invocation, sinks: 
 }
 
 /** The result, once all is said that the stream could not say. */
-async function endOf(run: EndingRun, { io, signals }: Invocation): Promise<Result> {
+export async function endOf(run: EndingRun, { io, signals }: Invocation): Promise<Result> {
   signals.to(run.interrupt);
   const result = await run.result;
   for (const problem of run.problems()) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);

@@ -3,15 +3,17 @@ import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { type EventLine, type JsonLine, parseEventLine, readJsonLines } from '../../events/index.ts';
-import { auditEvents, openThread, type StoredThread, stateFolder } from '../../thread/index.ts';
+import { auditEvents, type StoredThread } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
+import { openNamedThread } from '../named-thread.ts';
 import { print } from '../print.ts';
 
 const BROKEN = 17;
 
 /** `belay audit`: schema, hash chain, one terminal event; of a batch, for every run and for the batch itself; of a thread, all that it keeps. */
 export const auditStream: Handler = async ({ words: [source = ''], io }) => {
-  if (/^t_[\w-]+$/.test(source)) return auditThread(await openThread(stateFolder(io.env), source), io);
+  const thread = await openNamedThread(source, io);
+  if (thread !== null) return auditThread(thread, io);
   const path = resolve(io.cwd(), source);
   if (source !== '-') await requireReadable(path);
   const lines = readJsonLines(source === '-' ? io.stdin : path);

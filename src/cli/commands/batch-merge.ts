@@ -37,14 +37,12 @@ export const mergeBatch: Handler = (invocation) =>
         if (sink === main) lost = isLeft ? READER_LEFT : 1;
       },
     });
-    try {
-      const code = await tellMerge(asked, stream, invocation);
-      for (const problem of problems) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
-      return await finishReports(reports, { code: lost ?? code, io });
-    } catch (error) {
+    const code = await tellMerge(asked, stream, invocation).catch(async (error: unknown) => {
       await print(io.stderr, `belay: ${describeFailure(error)}\n`);
       return endByError(stream, error, version);
-    }
+    });
+    for (const problem of problems) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
+    return finishReports(reports, { code: lost ?? code, io });
   });
 
 /** 128 and the number of SIGPIPE, as of a batch and a run. */

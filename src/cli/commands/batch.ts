@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createJobStarter, planMatrix, readShard, startBatch } from '../../batch/index.ts';
-import { UsageError } from '../../errors.ts';
+import { codeOf, UsageError } from '../../errors.ts';
 import { oneLine, openBatchTrace, systemClock } from '../../events/index.ts';
 import { parseDuration } from '../../policy/index.ts';
 import { limitOwnCores } from '../../sandbox/index.ts';
@@ -54,6 +54,12 @@ async function readBatch({ options, words, io }: Invocation) {
   const settings = readSettings(options, io);
   const plan = await planBatch(options, jobFile(words), io);
   const reports = folder === null ? null : await openReports(folder);
+  try {
+    if (patches !== null) await makeFolder('--patches', patches);
+  } catch (error) {
+    await reports?.discard();
+    throw error;
+  }
   return { ...settings, ...plan, results, patches, combine, reports };
 }
 
@@ -62,7 +68,6 @@ const runBatch: Handler = (invocation) =>
     const { options, io, version, signals } = invocation;
     // Each job bounds its own; this process holds the key as well.
     limitOwnCores();
-    if (asked.patches !== null) await mkdir(asked.patches, { recursive: true });
     const traces = await openBatchTrace(io.env, {
       onProblem: (message) => void print(io.stderr, `belay: ${oneLine(message)}\n`),
     });
@@ -84,6 +89,15 @@ const runBatch: Handler = (invocation) =>
     for (const problem of batch.problems()) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
     return finishReports(reports, { code, io });
   });
+
+async function makeFolder(option: string, path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    if (codeOf(error) === null) throw error;
+    throw new UsageError(`${option}: cannot write to ${path} (${codeOf(error)})`, { cause: error });
+  }
+}
 
 function readSettings(options: GivenOptions, io: Io) {
   const shard = options.get('shard');

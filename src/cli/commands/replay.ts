@@ -5,12 +5,12 @@ import { type Event, type EventSink, type Outcome, readEvents } from '../../even
 import { cassetteFromEvents } from '../../model/index.ts';
 import type { LoadedPolicy } from '../../policy/index.ts';
 import { findDrift, type RunRequest, startRun } from '../../run/index.ts';
-import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
-import { handleAsked } from '../handle-run.ts';
+import { endOf, handleAsked } from '../handle-run.ts';
 import { loadOutputSchema } from '../load-output-schema.ts';
 import { loadPolicyAloud } from '../load-policy-for.ts';
 import { loadReferences } from '../load-references.ts';
+import { openNamedThread } from '../named-thread.ts';
 import { requireWritable } from '../output-file.ts';
 import { print } from '../print.ts';
 import { listOf, textOf } from '../read-options.ts';
@@ -37,7 +37,7 @@ interface Recorded {
 /** Events of a file, or of a thread by its id. */
 async function loadEvents(source: string, { io }: Invocation): Promise<Recorded> {
   const path = resolve(io.cwd(), source);
-  const thread = /^t_[\w-]+$/.test(source) ? await openThread(stateFolder(io.env), source) : null;
+  const thread = await openNamedThread(source, io);
   if (thread === null) await requireReadable(path);
   for await (const fault of thread?.checkOutputs() ?? []) throw new UsageError(`${source}: ${fault}`);
   const events: Event[] = [];
@@ -110,11 +110,10 @@ async function readReplay(invocation: Invocation): Promise<Asked> {
 /** `belay replay`: the recorded answers once more, against the code as it is now. The workspace is put back afterwards. */
 export const replayEvents: Handler = (invocation) =>
   handleAsked(invocation, readReplay, async ({ request, events, isPart, driftFile }, streams) => {
-    const { io, options, signals } = invocation;
+    const { io, options } = invocation;
     const replayed: Event[] = [];
     const run = startRun(request, { ...streams, others: [...streams.others, collectInto(replayed)] });
-    signals.to(run.interrupt);
-    const result = await run.result;
+    const result = await endOf(run, invocation);
     if (NOT_REPLAYED.has(result.outcome)) return result.exit_code;
     const drift = findDrift(events, replayed, isPart);
     if (driftFile !== null) await writeFile(driftFile, `${JSON.stringify(drift, null, 2)}\n`);

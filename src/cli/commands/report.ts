@@ -17,10 +17,10 @@ import {
   renderMarkdown,
   renderSarif,
 } from '../../report/index.ts';
-import { openThread, stateFolder } from '../../thread/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { loadBatchView } from '../load-batch-view.ts';
 import { loadPatch } from '../load-patch.ts';
+import { namesThread, openNamedThread } from '../named-thread.ts';
 import { requireWritable } from '../output-file.ts';
 import { print } from '../print.ts';
 import { textOf } from '../read-options.ts';
@@ -46,11 +46,8 @@ const BY_EXTENSION: readonly (readonly [string, Format])[] = [
 
 async function loadView(source: string, { io }: Invocation): Promise<ReportView> {
   const path = resolve(io.cwd(), source);
-  const isThread = /^t_[\w-]+$/.test(source);
-  if (isThread) {
-    const thread = await openThread(stateFolder(io.env), source);
-    return foldReport(thread.readEvents(), { source, severalRuns: true });
-  }
+  const thread = await openNamedThread(source, io);
+  if (thread !== null) return foldReport(thread.readEvents(), { source, severalRuns: true });
   if (source !== '-') await requireReadable(path);
   return foldReport(readEvents(source === '-' ? io.stdin : path), { source });
 }
@@ -73,7 +70,7 @@ export const reportRun: Handler = async (invocation) => {
 async function renderBatches(source: string, format: Format, { io, options }: Invocation): Promise<string | null> {
   const load = async (name: string): Promise<BatchView | null> => {
     const path = resolve(io.cwd(), name);
-    if (name === '-' || /^t_[\w-]+$/.test(name)) return null;
+    if (name === '-' || namesThread(name)) return null;
     await requireReadable(path);
     const view = await loadBatchView(path, name);
     for (const { line, reason } of view?.faults.slice(0, 1) ?? [])

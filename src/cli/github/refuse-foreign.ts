@@ -1,6 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { followed } from '../followed.ts';
 import { isBelow } from '../is-below.ts';
 import type { GithubEvent } from './github-event.ts';
 import type { ActionRequest } from './read-inputs.ts';
@@ -28,8 +28,4 @@ export function refuseForeign(event: GithubEvent, request: ActionRequest, cwd: s
         `input ${name}: ${file} is a file of a checkout that may come from a fork; take it from another folder (belay.yml itself is read from the trusted commit)`,
       );
   }
-}
-
-function followed(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path;
 }

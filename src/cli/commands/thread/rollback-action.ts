@@ -6,30 +6,24 @@ import { print } from '../../print.ts';
 import { type GivenOptions, isGiven, textOf } from '../../read-options.ts';
 
 /** `belay thread rollback THREAD --to-turn N`: workspace and thread go back, and the thread says so. */
-export const rollbackAction: Handler = async ({ io, options, words: [id = ''], version }) => {
+export const rollbackAction: Handler = async ({ io, options, words: [id = ''], version, signals }) => {
   const to = placeOf(options);
   // Half a rollback helps nobody: it ends first, and takes no longer than writing the files.
-  const later = () => undefined;
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) io.on(signal, later);
-  try {
-    const done = await rollbackThread({
-      ...{ stateDir: stateFolder(io.env), threadId: id, to, force: isGiven(options, 'force') },
-      ...{ version, path: io.env['PATH'] ?? '' },
-    });
-    const { workspace, turn, tree, before, files } = done;
-    const json = { thread_id: id, workspace, turn, tree, before, files };
-    await print(
-      io.stdout,
-      isGiven(options, 'json')
-        ? `${JSON.stringify(json, null, 2)}\n`
-        : `${id} is at ${turn === 0 ? 'the start' : `turn ${turn}`}: ${files} ${files === 1 ? 'file' : 'files'} changed in ${workspace}\n`,
-    );
-    if (!isGiven(options, 'json')) await print(io.stderr, `belay: belay thread rollback ${id} --undo takes it back\n`);
-    return 0;
-  } finally {
-    for (const signal of signals) io.off(signal, later);
-  }
+  signals.to(() => undefined);
+  const done = await rollbackThread({
+    ...{ stateDir: stateFolder(io.env), threadId: id, to, force: isGiven(options, 'force') },
+    ...{ version, path: io.env['PATH'] ?? '' },
+  });
+  const { workspace, turn, tree, before, files } = done;
+  const json = { thread_id: id, workspace, turn, tree, before, files };
+  await print(
+    io.stdout,
+    isGiven(options, 'json')
+      ? `${JSON.stringify(json, null, 2)}\n`
+      : `${id} is at ${turn === 0 ? 'the start' : `turn ${turn}`}: ${files} ${files === 1 ? 'file' : 'files'} changed in ${workspace}\n`,
+  );
+  if (!isGiven(options, 'json')) await print(io.stderr, `belay: belay thread rollback ${id} --undo takes it back\n`);
+  return 0;
 };
 
 function placeOf(options: GivenOptions): Place | 'undo' {
