@@ -31,9 +31,17 @@ export interface BatchStream {
   readonly batchId: string;
   passOn(line: string): Promise<void>;
   emit(body: BatchEventBody): Promise<void>;
-  /** Whether an event of the batch itself is out. */
-  isStarted(): boolean;
+  /** What the batch's own events have said so far. */
+  told(): Told;
   close(): Promise<void>;
+}
+
+export interface Told {
+  /** null before `batch.started`. */
+  started: Extract<BatchEventBody, { type: 'batch.started' }> | null;
+  jobs: readonly Extract<BatchEventBody, { type: 'job.completed' }>[];
+  /** Since `batch.started`. */
+  durationMs: number;
 }
 
 /** Time that a sink gets for a line once the batch is interrupted. */
@@ -49,15 +57,23 @@ export function createBatchStream(options: BatchStreamOptions): BatchStream {
   let seq = 0;
   let prev = FIRST_PREV;
   let isOver = false;
+  let started: Told['started'] = null;
+  let startedMs = clock.now();
+  const jobs: Extract<BatchEventBody, { type: 'job.completed' }>[] = [];
   return {
     batchId,
-    isStarted: () => seq > 0,
+    told: () => ({ started, jobs, durationMs: clock.now() - startedMs }),
     passOn: async (line) => {
       if (!isOver) await toAll((sink) => sink.writeRun(line));
     },
     async emit(body) {
       if (isOver) return;
       isOver = body.type === 'batch.completed';
+      if (body.type === 'job.completed') jobs.push(body);
+      if (body.type === 'batch.started') {
+        started = body;
+        startedMs = clock.now();
+      }
       const envelope = { v: 1, seq, time: new Date(clock.now()).toISOString(), run_id: batchId, prev };
       const { type, ...fields } = body;
       // Rest and spread lose the link between `type` and its fields, which `body` had.

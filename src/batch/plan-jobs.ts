@@ -4,6 +4,7 @@ import type { ReferenceFile } from '../context/index.ts';
 import { codeOf, UsageError } from '../errors.ts';
 import { loadPrices } from '../model/index.ts';
 import { applyOptions, type LoadedPolicy, type OptionValue } from '../policy/index.ts';
+import { policyGlobs } from '../run/index.ts';
 import type { TreeSource } from '../workspace/index.ts';
 import { type JobLine, refuseFaults } from './load-jobs.ts';
 import { digestJob, type PlannedJob, type SharedInputs, sha256 } from './planned-job.ts';
@@ -65,7 +66,7 @@ async function planJob({ job, where }: JobLine, options: PlanOptions & { cassett
     id: job.id,
     where,
     goal,
-    policy: { ...policy, policy: protectOwnFile(policy, source.root) },
+    policy: { ...policy, policy: await protectOwnFile(policy, source.root) },
     trustRef: loaded.trustRef,
     base,
     references: await ports.loadReferences(job.context ?? [], folder),
@@ -112,10 +113,10 @@ async function refuseUnfit(
 }
 
 /** The policy in use is no file of the job's own tree by its path: it is protected there by name. */
-function protectOwnFile({ policy, path }: LoadedPolicy, root: string): LoadedPolicy['policy'] {
-  if (path === null || !path.startsWith(`${root}/`)) return policy;
+async function protectOwnFile({ policy, path }: LoadedPolicy, root: string): Promise<LoadedPolicy['policy']> {
+  const globs = path === null ? [] : await policyGlobs(path, root);
   const { workspace } = policy;
-  return { ...policy, workspace: { ...workspace, protect: [...workspace.protect, path.slice(root.length)] } };
+  return { ...policy, workspace: { ...workspace, protect: [...workspace.protect, ...globs] } };
 }
 
 function remember(load: JobPorts['loadPolicy']): JobPorts['loadPolicy'] {

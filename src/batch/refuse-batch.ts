@@ -1,19 +1,17 @@
-import { codeOf, UsageError } from '../errors.ts';
-import type { BatchStop, Clock } from '../events/index.ts';
+import { type BatchStop, type Clock, explainError } from '../events/index.ts';
 import { type BatchSink, type BatchStream, createBatchStream } from './batch-stream.ts';
 import { rollUp } from './roll-up.ts';
 
-/** What an error that ended a whole batch means for its user. Anything unknown is a bug in belay, and said to be one. */
+/** What an error that ended a whole batch means for its user. */
 export function stopOf(error: unknown): BatchStop {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof UsageError) return { kind: 'usage_error', reason: message };
-  const whose = codeOf(error) === null ? 'a bug in belay' : 'belay could not use its files';
-  return { kind: 'internal_error', reason: `${whose}: ${message}` };
+  const { outcome, reason } = explainError(error);
+  return { kind: outcome === 'usage_error' ? outcome : 'internal_error', reason };
 }
 
-/** Ends a stream that an error cut short, with its start where that is not out yet; resolves to the exit code. */
+/** Ends a stream that an error cut short, with its start where that is not out yet, and tells what has ended; resolves to the exit code. */
 export async function endByError(stream: BatchStream, error: unknown, version: string): Promise<number> {
-  if (!stream.isStarted())
+  const { started, jobs, durationMs } = stream.told();
+  if (started === null)
     await stream.emit({
       type: 'batch.started',
       belay_version: version,
@@ -23,11 +21,11 @@ export async function endByError(stream: BatchStream, error: unknown, version: s
       concurrency: 0,
     });
   const completed = rollUp({
-    records: [],
-    recorded: 0,
-    batch: null,
-    shard: null,
-    durationMs: 0,
+    records: jobs,
+    recorded: jobs.filter(({ recorded }) => recorded).length,
+    batch: started?.batch ?? null,
+    shard: started?.shard ?? null,
+    durationMs,
     stopped: stopOf(error),
     combination: null,
     missing: null,

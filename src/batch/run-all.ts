@@ -20,6 +20,8 @@ export interface AllJobs {
   records: RecordStore;
   stops: BatchStops;
   stream: BatchStream;
+  /** belay itself failed: what still runs is to be ended. */
+  onFailed(): void;
 }
 
 /** A job that is over, this time or an earlier one. */
@@ -38,19 +40,25 @@ interface Queued {
 
 /**
  * Every job once: taken from the records, or run. A job whose model failed in a way that may pass goes to the end of the queue. In the
- * order of the jobs.
+ * order of the jobs. Where belay itself fails, nothing more is begun, and it rejects when what was begun has ended and is told.
  */
 export async function runAll(all: AllJobs): Promise<EndedJob[]> {
   const queue: Queued[] = all.jobs.map((job) => ({ job, runs: [], tries: 0 }));
   const ended = new Map<string, EndedJob>();
+  const failures: unknown[] = [];
   const work = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    for (let next = queue.shift(); next !== undefined && failures.length === 0; next = queue.shift()) {
       const end = await runNext(next, all);
       if ('tries' in end) queue.push(end);
       else ended.set(end.job.id, end);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(all.concurrency, all.jobs.length) }, work));
+  const fail = (error: unknown) => {
+    failures.push(error);
+    all.onFailed();
+  };
+  await Promise.all(Array.from({ length: Math.min(all.concurrency, all.jobs.length) }, () => work().catch(fail)));
+  if (failures.length > 0) throw failures[0];
   return all.jobs.flatMap((job) => ended.get(job.id) ?? []);
 }
 

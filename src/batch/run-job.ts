@@ -1,7 +1,6 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../errors.ts';
-import type { BatchStop, Interruption, Result, RunSummary } from '../events/index.ts';
+import { type BatchStop, explainError, type Interruption, type Result, type RunSummary } from '../events/index.ts';
 import { lostResult } from '../run/index.ts';
 import type { BatchBudget, Grant } from './batch-budget.ts';
 import { chooseAlternative } from './choose-alternative.ts';
@@ -181,7 +180,6 @@ function stopFacts(stop: BatchStop, ports: Pick<JobRunPorts, 'interruption'>): U
 
 /** A tree that cannot be laid out is this job's failure, not the batch's. */
 function failureOf(error: unknown): Unstarted {
-  const message = error instanceof Error ? error.message : String(error);
-  const outcome = error instanceof UsageError ? 'usage_error' : 'internal_error';
-  return { outcome, reason: message, endedBy: 'not_started', interruption: null };
+  const { outcome, reason } = explainError(error);
+  return { outcome, reason, endedBy: 'not_started', interruption: null };
 }

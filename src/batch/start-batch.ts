@@ -1,5 +1,8 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SinkError } from '../errors.ts';
-import type { Clock, Interruption, Shard } from '../events/index.ts';
+import { type Clock, INTERRUPTION_EXITS, type Interruption, type Shard } from '../events/index.ts';
+import { unusableState } from '../thread/index.ts';
 import { isManifestOrLock, type TreeSource } from '../workspace/index.ts';
 import { type BatchLimits, createBatchBudget } from './batch-budget.ts';
 import { createBatchStops } from './batch-stops.ts';
@@ -80,6 +83,7 @@ export function startBatch(options: BatchOptions, sinks: BatchSinks): BatchHandl
     },
   });
   const control: Control = {
+    interrupt,
     interruption: () => why,
     isCutOff: () => isCutOff,
     track(job) {
@@ -90,13 +94,21 @@ export function startBatch(options: BatchOptions, sinks: BatchSinks): BatchHandl
   };
   const ended = runBatch(options, stream, control).catch((error: unknown) => {
     problems.push(stopOf(error).reason);
-    interrupt('SIGTERM');
     return endByError(stream, error, options.version);
   });
   return { ended, problems: () => problems, interrupt };
 }
 
+async function makeStateFolder(stateDir: string): Promise<void> {
+  try {
+    await mkdir(join(stateDir, 'batch'), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unusableState(stateDir, error);
+  }
+}
+
 interface Control {
+  interrupt(why: Interruption): void;
   interruption(): Interruption | null;
   /** stdout takes nothing more, for another reason than that its reader went away. */
   isCutOff(): boolean;
@@ -109,6 +121,7 @@ async function runBatch(options: BatchOptions, stream: BatchStream, control: Con
   const jobs = takeShard(options.jobs, shard);
   const about = { batch: digestBatch(options.jobs), shard };
   const digests = new Set(jobs.map((job) => job.digest));
+  await makeStateFolder(stateDir);
   const records = await openRecords({ stateDir, file: options.results, digests, about });
   const trees = await openJobTrees(stateDir, source);
   const stops = createBatchStops(options.stopAfter, control.interruption);
@@ -132,7 +145,19 @@ async function runBatch(options: BatchOptions, stream: BatchStream, control: Con
     interruption: control.interruption,
   };
   const { retries, combine: file } = options;
-  const all = await runAll({ jobs, about, concurrency, retries, options: own, ports, records, stops, stream });
+  const onFailed = () => control.interrupt('SIGTERM');
+  const all = await runAll({
+    jobs,
+    about,
+    concurrency,
+    retries,
+    options: own,
+    ports,
+    records,
+    stops,
+    stream,
+    onFailed,
+  });
   const combination =
     file === null || control.interruption() !== null
       ? null
@@ -151,5 +176,5 @@ async function runBatch(options: BatchOptions, stream: BatchStream, control: Con
   await stream.emit(completed);
   await stream.close();
   if (control.isCutOff()) return 1;
-  return control.interruption() === 'SIGPIPE' ? 141 : completed.exit_code;
+  return control.interruption() === 'SIGPIPE' ? INTERRUPTION_EXITS.SIGPIPE : completed.exit_code;
 }

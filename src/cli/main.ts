@@ -1,5 +1,6 @@
 import yargs from 'yargs';
 import { UsageError } from '../errors.ts';
+import { exitCodeOf, explainError } from '../events/index.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { type ChosenCommands, chooseCommands, nameOf, unknownCommand } from './choose-commands.ts';
 import type { Command, Io } from './command.ts';
@@ -121,6 +122,6 @@ export async function main(argv: readonly string[], io: Io, signals: HeldSignals
     return asked === null ? 0 : await runCommand(asked, chosen, { io, signals });
   } catch (error) {
     await print(io.stderr, `belay: ${describeFailure(error)}\n`);
-    return error instanceof UsageError ? 2 : 1;
+    return exitCodeOf(explainError(error).outcome, { checksDeclaredEmpty: false });
   }
 }

@@ -1,4 +1,5 @@
-import { SinkError, UsageError } from '../errors.ts';
+import { SinkError } from '../errors.ts';
+import { explainError } from '../events/index.ts';
 
 /** What goes to stderr is a courtesy: nobody who does not read it holds belay for longer. */
 const PATIENCE_MS = 2_000;
@@ -22,6 +23,7 @@ export function print(stream: NodeJS.WritableStream, text: string | Uint8Array):
 
 /** What a command that failed says of why. Whatever nobody foresaw comes with where it came from. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof UsageError || error instanceof SinkError) return error.message;
+  const { reason, error: about } = explainError(error);
+  if (about.code !== 'internal_error') return reason;
   return `internal error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }

@@ -12,12 +12,13 @@ export {
   FIRST_PREV,
   MAX_LINE_BYTES,
 } from './event-stream.ts';
+export { type Explained, explainError } from './explain-error.ts';
 export { createFileSink } from './file-sink.ts';
 export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './item.ts';
 export { Job, JobId } from './job.ts';
 export { JobRecord, RunSummary, Shard } from './job-record.ts';
 export { openBatchTrace, openTraceSink } from './open-trace-sink.ts';
-export { exitCodeOf, type Interruption, isJudged, Outcome } from './outcome.ts';
+export { exitCodeOf, INTERRUPTION_EXITS, type Interruption, isJudged, Outcome } from './outcome.ts';
 export { parseJson } from './parse-json.ts';
 export { toPlainJson } from './plain-json.ts';
 export { createProgressLines } from './progress-lines.ts';

@@ -58,16 +58,18 @@ const CODES: Record<Exclude<Outcome, 'unchecked' | 'interrupted'>, number> = {
   busy: 23,
 };
 
+/** 128 and the signal's number; SIGPIPE stands for a reader that went away. */
+export const INTERRUPTION_EXITS: Readonly<Record<Interruption, number>> = { SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 };
+
 /**
  * The exit code of an outcome. `unchecked` is 0 only where the policy itself says `verify: {checks: []}`;
- * `interrupted` is 128 + the signal's number.
+ * `interrupted` that of its interruption, SIGINT where none is named.
  */
 export function exitCodeOf(
   outcome: Outcome,
   how: { checksDeclaredEmpty: boolean; interruption?: Interruption },
 ): number {
   if (outcome === 'unchecked') return how.checksDeclaredEmpty ? 0 : 3;
-  if (outcome === 'interrupted')
-    return how.interruption === 'SIGTERM' ? 143 : how.interruption === 'SIGPIPE' ? 141 : 130;
+  if (outcome === 'interrupted') return INTERRUPTION_EXITS[how.interruption ?? 'SIGINT'];
   return CODES[outcome];
 }

@@ -1,5 +1,12 @@
-import { hasCode, RunBlockedError, type SinkError, UsageError } from '../errors.ts';
-import { type CheckResult, type Interruption, type Outcome, type Result, renderSeconds } from '../events/index.ts';
+import type { SinkError } from '../errors.ts';
+import {
+  type CheckResult,
+  explainError,
+  type Interruption,
+  type Outcome,
+  type Result,
+  renderSeconds,
+} from '../events/index.ts';
 
 /** How the work ended, before the workspace is settled and the result is folded. */
 export interface Conclusion {
@@ -37,35 +44,9 @@ export function conclude(outcome: Outcome, reason: string, more: Partial<Conclus
   return { ...PLAIN, ...more, outcome, reason };
 }
 
-/** What an error that ended the run means for its user. Anything unknown is a bug in belay, and said to be one. */
 export function concludeError(error: unknown): Conclusion {
-  if (error instanceof UsageError && error.code !== 'git_failed') {
-    return conclude('usage_error', error.message, {
-      error: { code: error.code, message: error.message, retryable: false },
-    });
-  }
-  if (error instanceof RunBlockedError) {
-    return conclude(error.outcome, error.message, {
-      error: { code: error.outcome, message: error.message, retryable: error.outcome === 'busy' },
-    });
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof UsageError) {
-    return conclude('internal_error', message, { error: { code: error.code, message, retryable: false } });
-  }
-  if (isStorageError(error)) {
-    return conclude('internal_error', `belay could not write its files: ${message}`, {
-      error: { code: 'state_unwritable', message, retryable: false },
-    });
-  }
-  return conclude('internal_error', `a bug in belay: ${message}`, {
-    error: { code: 'internal_error', message, retryable: false },
-  });
-}
-
-/** A disk that is full, read-only or broken: no bug, and nothing that the run could go on without. */
-function isStorageError(error: unknown): boolean {
-  return hasCode(error, 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EFBIG');
+  const { outcome, reason, error: about } = explainError(error);
+  return conclude(outcome, reason, { error: about });
 }
 
 /** stdout is what the run was started for: without it, it goes no further. */

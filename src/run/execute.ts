@@ -1,5 +1,5 @@
 import { SinkError } from '../errors.ts';
-import { createRedactor, type Interruption, NO_USAGE, type Result } from '../events/index.ts';
+import { createRedactor, INTERRUPTION_EXITS, type Interruption, NO_USAGE, type Result } from '../events/index.ts';
 import { buildFacts } from './build-facts.ts';
 import { type Conclusion, concludeError, concludeInterruption, concludeOutputLoss } from './conclusion.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -109,7 +109,7 @@ async function complete(
   // The reader may go away, or the disk fill up, at the very last line: who asked for it does not have it.
   if (session.interruption() === 'SIGPIPE' && emitted.outcome !== 'interrupted') {
     const { outcome, reason } = concludeInterruption('SIGPIPE');
-    return { ...emitted, outcome, reason, exit_code: 141 };
+    return { ...emitted, outcome, reason, exit_code: INTERRUPTION_EXITS.SIGPIPE };
   }
   const late = session.outputLoss();
   if (late !== null && emitted.outcome !== 'internal_error') {

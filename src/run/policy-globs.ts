@@ -1,15 +1,53 @@
-import { relative, sep } from 'node:path';
-import { realFile } from './real-file.ts';
+import { readlink } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { hasCode } from '../errors.ts';
 
-/** The policy in use, as a glob that protects it, where it lies below the root (real, absolute); else none. */
+/** As many as Linux follows. */
+const MOST_LINKS = 40;
+
+/**
+ * The policy in use, as globs that protect it, where it lies below the root (real, absolute): the file, and every link on the way to it.
+ * `path` is absolute.
+ */
 export async function policyGlobs(path: string, root: string): Promise<string[]> {
-  const below = relative(root, await realFile(path));
-  return below.startsWith(`..${sep}`)
-    ? []
-    : [
+  const places = await placesOf(path);
+  return places
+    .map((place) => relative(root, place))
+    .filter((below) => below !== '' && below !== '..' && !below.startsWith(`..${sep}`))
+    .map(
+      (below) =>
         `/${below
           .split(sep)
           .join('/')
           .replace(/[\\*?[\]{}!]/g, '\\$&')}`,
-      ];
+    );
+}
+
+/** Real paths of the links that lead to a file, and of the file. */
+async function placesOf(path: string): Promise<string[]> {
+  const links: string[] = [];
+  const rest = path.split(sep);
+  let at: string = sep;
+  for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
+    const next = join(at, part);
+    const target = next === at || part === '..' ? null : await targetOf(next);
+    if (target === null || links.length === MOST_LINKS) {
+      at = next;
+      continue;
+    }
+    links.push(next);
+    if (isAbsolute(target)) at = sep;
+    rest.unshift(...target.split(sep));
+  }
+  return [...links, at];
+}
+
+/** null for what is no link, is not there, or cannot be seen. */
+async function targetOf(path: string): Promise<string | null> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (hasCode(error, 'EINVAL', 'ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP')) return null;
+    throw error;
+  }
 }

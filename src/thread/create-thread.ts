@@ -6,7 +6,14 @@ import type { Clock, Redactor } from '../events/index.ts';
 import { ARTIFACTS_FOLDER, openDiskThread } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
 import { FIRST } from './note-writer.ts';
-import { createThreadId, isInside, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
+import {
+  createThreadId,
+  isInside,
+  OR_EPHEMERAL,
+  openStateFolder,
+  threadsFolder,
+  unusableState,
+} from './state-folder.ts';
 import { BLOBS_FOLDER } from './stored-output.ts';
 import { syncFolder } from './sync-folder.ts';
 import type { Thread } from './thread.ts';
@@ -56,7 +63,7 @@ export async function createThread(options: NewThreadOptions): Promise<Thread> {
     });
   } catch (error) {
     await rm(dir, { recursive: true, force: true }).catch(() => undefined);
-    throw ephemeral ? error : unusable(stateDir, error);
+    throw ephemeral ? error : unusableState(stateDir, error, OR_EPHEMERAL);
   }
 }
 

@@ -9,7 +9,7 @@ import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, openDiskThread } from './dis
 import { linkFiles } from './link-files.ts';
 import type { StoredThread } from './open-thread.ts';
 import { type NoteScan, readNoteFile, readNoteLines, scanNotes } from './read-notes.ts';
-import { createThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
+import { createThreadId, openStateFolder, threadsFolder, unusableState } from './state-folder.ts';
 import { BLOBS_FOLDER, OUTPUTS_FOLDER } from './stored-output.ts';
 import { STORE_FOLDER } from './sync-store.ts';
 import type { Thread } from './thread.ts';
@@ -71,7 +71,7 @@ export async function forkThread(options: ForkOptions): Promise<string> {
     return id;
   } catch (error) {
     await rm(dir, { recursive: true, force: true });
-    throw error instanceof UsageError ? error : unusable(stateDir, error);
+    throw error instanceof UsageError ? error : unusableState(stateDir, error);
   }
 }
 

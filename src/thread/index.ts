@@ -9,7 +9,7 @@ export { loadPast, openThread, resumeThread, type StoredThread } from './open-th
 export { type PackedSnapshots, packThread } from './pack-thread.ts';
 export { type Pruned, type PruneRules, pruneThreads } from './prune-threads.ts';
 export type { NoteLine } from './read-notes.ts';
-export { stateFolder } from './state-folder.ts';
+export { stateFolder, unusableState } from './state-folder.ts';
 export type { OutputRange, OutputReading } from './stored-output.ts';
 export type { OutputRecord, OutputWriter, Thread } from './thread.ts';
 export type { ThreadMeta } from './thread-meta.ts';

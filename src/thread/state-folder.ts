@@ -34,7 +34,7 @@ export async function openStateFolder(stateDir: string, workspace: string): Prom
   try {
     await mkdir(threadsFolder(stateDir), { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw unusable(stateDir, error);
+    throw unusableState(stateDir, error, OR_EPHEMERAL);
   }
   if (await isInside(stateDir, workspace)) {
     throw new UsageError(
@@ -50,12 +50,17 @@ export async function isInside(folder: string, root: string): Promise<boolean> {
   return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 }
 
-/** What a person can do about a state folder that takes nothing. Errors without a system code are bugs and stay what they are. */
-export function unusable(stateDir: string, error: unknown): unknown {
+export const OR_EPHEMERAL = ', or use --ephemeral to keep no thread';
+
+/**
+ * What a person can do about a state folder that takes nothing; `orElse`: instead of another folder. Errors without a system code are
+ * bugs and stay what they are.
+ */
+export function unusableState(stateDir: string, error: unknown, orElse = ''): unknown {
   const code = codeOf(error);
   if (code === null) return error;
   return new UsageError(
-    `cannot write to the state folder ${stateDir} (${code}); set BELAY_HOME to a folder that can be written, or use --ephemeral to keep no thread`,
+    `cannot write to the state folder ${stateDir} (${code}); set BELAY_HOME to a folder that can be written${orElse}`,
     { code: 'state_folder', cause: error },
   );
 }

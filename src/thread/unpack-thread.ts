@@ -10,7 +10,7 @@ import { orNull } from './or-null.ts';
 import type { PackedSnapshots } from './pack-thread.ts';
 import { readNoteFile, scanNotes } from './read-notes.ts';
 import { readThreadFile } from './read-thread-file.ts';
-import { isThreadId, openStateFolder, threadsFolder, unusable } from './state-folder.ts';
+import { isThreadId, openStateFolder, threadsFolder, unusableState } from './state-folder.ts';
 import { BLOBS_FOLDER, checkOutputs, OUTPUTS_FOLDER } from './stored-output.ts';
 import { SNAPSHOT_ENTRIES } from './thread-file.ts';
 import { META_FILE, parseMeta, readMeta, type ThreadMeta, TRUST_OPTIONS, writeMeta } from './thread-meta.ts';
@@ -57,7 +57,7 @@ export async function unpackThread(options: UnpackOptions): Promise<ThreadMeta> 
     made.pop();
     return meta;
   } catch (error) {
-    throw error instanceof UsageError ? error : unusable(stateDir, error);
+    throw error instanceof UsageError ? error : unusableState(stateDir, error);
   } finally {
     for (const dir of made) await rm(dir, { recursive: true, force: true });
     for (const lock of locks) await lock.release();

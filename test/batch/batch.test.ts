@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { JobRecord } from '../../src/events/index.ts';
@@ -152,6 +152,40 @@ describe('a batch', () => {
       '0\n',
       true,
     ]);
+  });
+
+  it('protects the policy of each job by its name and by every link to it, and tells what ended before belay failed', async () => {
+    open({ 'rules/strict[1].yml': JSON.stringify({ version: 1, verify: { checks: [] } }) });
+    symlinkSync('rules', join(bench.ws, 'set'));
+    symlinkSync('set/strict[1].yml', join(bench.ws, 'link.yml'));
+    commitAll(bench);
+    const more = { policy: join(bench.ws, 'link.yml') };
+    const { file, replay } = writeJobs(bench, {
+      name: { command: "echo '# mine' >> 'rules/strict[1].yml'; cp a.txt b.txt", more },
+      link: { command: 'rm -f link.yml set; cp rules/* link.yml; cp -r rules set; cp a.txt b.txt', more },
+      never: { command: 'true', more },
+    });
+    const locks = join(bench.root, 'state/belay/batch/locks');
+    const end = await runBatch([file, '--replay', replay, '--concurrency', '1'], bench, {
+      onLine(event) {
+        if (event.type !== 'job.completed' || event.job_id !== 'link') return;
+        renameSync(locks, `${locks}.gone`);
+        writeFileSync(locks, '');
+      },
+    });
+    // A link cannot be mounted over: the final tree tells.
+    expect(outcomesOf(end)).toMatchObject({ name: 'unchecked', link: 'policy_violation' });
+    expect(end.jobs[0]?.result.changes.files.map(({ path }) => path)).toEqual(['b.txt']);
+    expect(end.jobs[1]?.result.reason).toContain('link.yml');
+    expect(end.completed).toMatchObject({
+      batch: { jobs: 3 },
+      shard: end.jobs[0]?.shard,
+      jobs: end.jobs.length,
+      outcomes: expect.objectContaining({ unchecked: 1, policy_violation: 1 }),
+      usage: { requests: end.jobs.reduce((sum, { result }) => sum + result.usage.requests, 0) },
+      stopped: { kind: 'internal_error', reason: expect.stringContaining('belay could not use its files') },
+    });
+    expect([end.code, end.completed?.exit_code, treesLeft()]).toEqual([1, 1, []]);
   });
 
   it('is refused with the line of every fault before anything runs', async () => {

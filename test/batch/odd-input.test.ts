@@ -39,7 +39,7 @@ function plan(text: string | Buffer, folder = bench.ws) {
 describe('a batch that cannot begin', () => {
   it.each([
     ['whose file of results is something else', { results: 'notes\n' }, { kind: 'usage_error', code: 2 }],
-    ['whose state folder is a file', { state: '' }, { kind: 'internal_error', code: 1 }],
+    ['whose state folder is a file', { state: '' }, { kind: 'usage_error', code: 2 }],
   ])('%s has a stream with one end that says so, and leaves what is there', async (_, there, { kind, code }) => {
     for (const [name, text] of Object.entries(there)) writeFileSync(join(bench.io, name), text);
     const { file, replay } = writeJobs(bench, { a: { command: 'true' } });

@@ -9,7 +9,7 @@ import {
   rollUp,
 } from '../../batch/index.ts';
 import { SinkError, UsageError } from '../../errors.ts';
-import { createFileSink, oneLine, systemClock, toJson } from '../../events/index.ts';
+import { createFileSink, INTERRUPTION_EXITS, oneLine, systemClock, toJson } from '../../events/index.ts';
 import type { Handler, Invocation } from '../command.ts';
 import { handleBatch } from '../handle-batch.ts';
 import { requireWritable } from '../output-file.ts';
@@ -34,7 +34,7 @@ export const mergeBatch: Handler = (invocation) =>
       onSinkFailed(sink, error) {
         const isLeft = error instanceof SinkError && error.reason === 'closed';
         if (!isLeft) problems.push(error instanceof Error ? error.message : String(error));
-        if (sink === main) lost = isLeft ? READER_LEFT : 1;
+        if (sink === main) lost = isLeft ? INTERRUPTION_EXITS.SIGPIPE : 1;
       },
     });
     const code = await tellMerge(asked, stream, invocation).catch(async (error: unknown) => {
@@ -44,9 +44,6 @@ export const mergeBatch: Handler = (invocation) =>
     for (const problem of problems) await print(io.stderr, `belay: ${oneLine(problem, 1000)}\n`);
     return finishReports(reports, { code: lost ?? code, io });
   });
-
-/** 128 and the number of SIGPIPE, as of a batch and a run. */
-const READER_LEFT = 141;
 
 /** A first reading finds every fault before anything is written. */
 async function readMerge({ options, words, io }: Invocation) {

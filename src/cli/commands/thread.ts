@@ -1,7 +1,6 @@
-import { RunBlockedError, UsageError } from '../../errors.ts';
-import { exitCodeOf, oneLine } from '../../events/index.ts';
+import { UsageError } from '../../errors.ts';
+import { oneLine } from '../../events/index.ts';
 import type { Handler } from '../command.ts';
-import { print } from '../print.ts';
 
 interface Action {
   /** What follows the action's name; those in brackets may be left out. */
@@ -59,7 +58,7 @@ function optionsOf({ options }: Action): string {
 
 /** `belay thread <action>`: one handler for each, which sees the words behind the action's name. */
 export const threadAction: Handler = async (invocation) => {
-  const { words, options, io } = invocation;
+  const { words, options } = invocation;
   const [name = '', ...rest] = words;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined)
@@ -80,11 +79,5 @@ export const threadAction: Handler = async (invocation) => {
       throw new UsageError(`belay thread ${name} has no option --${option}; usage: ${usage}${optionsOf(action)}`);
   }
   const handler = await action.load();
-  try {
-    return await handler({ ...invocation, words: rest });
-  } catch (error) {
-    if (!(error instanceof RunBlockedError)) throw error;
-    await print(io.stderr, `belay: ${error.message}\n`);
-    return exitCodeOf(error.outcome, { checksDeclaredEmpty: false });
-  }
+  return handler({ ...invocation, words: rest });
 };
