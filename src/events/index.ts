@@ -17,6 +17,7 @@ export { createFileSink } from './file-sink.ts';
 export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './item.ts';
 export { Job, JobId } from './job.ts';
 export { JobRecord, RunSummary, Shard } from './job-record.ts';
+export { type LineFile, openLineFile } from './line-file.ts';
 export { openBatchTrace, openTraceSink } from './open-trace-sink.ts';
 export { exitCodeOf, INTERRUPTION_EXITS, type Interruption, isJudged, Outcome } from './outcome.ts';
 export { parseJson } from './parse-json.ts';

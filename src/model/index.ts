@@ -25,7 +25,7 @@ export type {
 export { type KeyOptions, loadModelKeys, type ModelKeys, type Secret } from './model-keys.ts';
 export { type CostOf, loadPrices } from './prices.ts';
 export { proxyFor } from './proxy.ts';
-export { createRecordingModel, type RecordingModelOptions } from './recording-model.ts';
+export { createRecordingModel, openCassette, type RecordingModelOptions } from './recording-model.ts';
 export { createReplayModel, type Drift, type ReplayModelOptions } from './replay-model.ts';
 export { createRequestDigest } from './request-digest.ts';
 export { createRetryingModel, type RetryingModelOptions } from './retrying-model.ts';

@@ -1,38 +1,35 @@
-import { constants } from 'node:fs';
-import { appendFile, realpath, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { codeOf, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
+import { type LineFile, openLineFile } from '../events/index.ts';
 import { type CassetteAnswer, renderCassetteAnswer } from './cassette.ts';
 import type { Model, ModelOutcome } from './model.ts';
 import { createRequestDigest } from './request-digest.ts';
 import { isRecord } from './tool-input.ts';
 
 export interface RecordingModelOptions {
-  /** The cassette. What it held before is replaced; it must not be the one that is played. */
-  path: string;
+  /** Of the cassette; it is open, and stays with whoever opened it. */
+  file: Pick<LineFile, 'write' | 'isInPlace'>;
   /** Applied to every string that is written. */
   redact(text: string): string;
-  /** A line could not be written: the run goes on, its recording is not whole. */
+  /** Called once, where a line is not written or the file has lost its name: the run goes on, its recording is not whole. */
   onError(error: unknown): Promise<void> | void;
 }
 
-const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+/**
+ * Opens a cassette for a whole run; what it held before is gone, and it must not be the one that is played. An agent may put anything in
+ * its place meanwhile: no line follows it there. `signal` ends the wait for the reader of a pipe. Throws UsageError.
+ */
+export function openCassette(path: string, signal: AbortSignal): Promise<LineFile> {
+  return openLineFile(path, {
+    signal,
+    refuse: (code, cause) =>
+      new UsageError(`the cassette ${path} cannot be written (${code})`, { code: 'cassette', cause }),
+  });
+}
 
-/** Writes each answer, and each failure that no repeat can mend, as a line of a cassette, in one append a line. */
-export async function createRecordingModel(model: Model, options: RecordingModelOptions): Promise<Model> {
-  const { redact, onError } = options;
-  let path = resolve(options.path);
-  try {
-    await writeFile(path, '');
-    path = await realpath(path);
-  } catch (error) {
-    const code = codeOf(error) ?? String(error);
-    throw new UsageError(`the cassette ${options.path} cannot be written (${code})`, {
-      code: 'cassette',
-      cause: error,
-    });
-  }
+/** Writes each answer, and each failure that no repeat can mend, as a line of a cassette, in one write a line. */
+export function createRecordingModel(model: Model, { file, redact, onError }: RecordingModelOptions): Model {
   const digestOf = createRequestDigest();
+  let isWhole = true;
   return {
     provider: model.provider,
     name: model.name,
@@ -41,12 +38,14 @@ export async function createRecordingModel(model: Model, options: RecordingModel
     async answer(request, answerOptions) {
       const outcome = await model.answer(request, answerOptions);
       const said = lineOf(outcome, digestOf(request));
-      if (said === null) return outcome;
+      // Behind a gap, a replay would give answers to other questions.
+      if (said === null || !isWhole) return outcome;
       const line = request.purpose === undefined ? said : { ...said, purpose: request.purpose };
       try {
-        // Where there is no fence around the file, an agent may have put a link in its place.
-        await appendFile(path, `${JSON.stringify(redactStrings(line, redact))}\n`, { flag: APPEND });
+        await file.write(`${JSON.stringify(redactStrings(line, redact))}\n`);
+        if (!(await file.isInPlace())) throw new Error('it was moved, removed or replaced during the run');
       } catch (error) {
+        isWhole = false;
         await onError(error);
       }
       return outcome;

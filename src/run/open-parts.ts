@@ -8,6 +8,7 @@ import {
   loadModelKeys,
   type Model,
   type ModelKeys,
+  openCassette,
 } from '../model/index.ts';
 import { createThread, stateFolder, type Thread, type ThreadMeta, type ThreadPast } from '../thread/index.ts';
 import { refuseKeyInEnvironment } from './environment.ts';
@@ -80,9 +81,11 @@ export async function openModel({
   keys,
   redactor,
   skip,
+  closers,
 }: {
   request: RunRequest;
   session: Session;
+  closers: (() => Promise<void>)[];
   keys: ModelKeys;
   redactor: Redactor;
   /** Answers that earlier runs of the thread took from the cassette. */
@@ -103,14 +106,22 @@ export async function openModel({
         ...{ model: policy.model, keys, env: request.environment, workspace: request.workspace, needsPrice, skip },
       }));
   if (request.record === null) return plain;
+  const cassette = await openCassette(request.record, session.interrupt);
+  const notWhole = (error: unknown) =>
+    `the cassette ${request.record} is not whole: ${error instanceof Error ? error.message : String(error)}`;
+  let isWhole = true;
+  closers.push(async () => {
+    // What was told already fails once more.
+    await session
+      .withinGrace(cassette.close())
+      .catch((error) => (isWhole ? session.noteProblem(notWhole(error)) : null));
+  });
   return createRecordingModel(plain, {
-    path: request.record,
+    file: { ...cassette, write: (line) => session.withinGrace(cassette.write(line)) },
     redact: redactor.redact,
-    onError: (error) =>
-      session.emit({
-        type: 'error',
-        code: 'record',
-        message: `the cassette is not whole: ${error instanceof Error ? error.message : String(error)}`,
-      }),
+    async onError(error) {
+      isWhole = false;
+      await session.emit({ type: 'error', code: 'record', message: notWhole(error) });
+    },
   });
 }

@@ -107,7 +107,7 @@ export async function prepare(
   });
   const sandbox = after(folder, (opened) => openSandbox({ request, session, opened, closers }));
   const model = after(keys, (known) =>
-    openModel({ request, session, keys: known, redactor, skip: past?.requests ?? 0 }),
+    openModel({ request, session, closers, keys: known, redactor, skip: past?.requests ?? 0 }),
   );
   // What `meanwhile` could not read is told by whoever needs it.
   const all = Promise.all([tree, sandbox, model, known, outcomeOf(meanwhile())]);

@@ -31,6 +31,8 @@ export interface Session {
   /** What came too late for an event. */
   problems(): readonly string[];
   elapsedMs(): number;
+  /** Waits for something to be written, but after an interruption not for long; rejects with a SinkError then. */
+  withinGrace(step: Promise<void>): Promise<void>;
   nextItemId(): string;
   /** Opens the stream; nothing can be emitted before. `extra` are sinks of the run's own (the thread). */
   open(redactor: Redactor, extra: readonly EventSink[]): EventStream;
@@ -46,32 +48,33 @@ export interface SessionControl {
   interrupt(why: Interruption): void;
 }
 
-/** Gives up on a sink that does not take its line within the grace after an interruption. */
-function withGrace(sink: EventSink, interrupt: AbortSignal): EventSink {
-  const orGone = async (step: Promise<void>): Promise<void> => {
-    let timer: NodeJS.Timeout | undefined;
-    let onAbort: (() => void) | undefined;
-    const gone = new Promise<never>((_, reject) => {
-      const arm = () => {
-        timer = setTimeout(
-          () => reject(new SinkError('a sink', new Error('its reader has stopped reading'))),
-          GRACE_MS,
-        );
-      };
-      if (interrupt.aborted) arm();
-      else {
-        onAbort = arm;
-        interrupt.addEventListener('abort', arm, { once: true });
-      }
-    });
-    try {
-      await Promise.race([step, gone]);
-    } finally {
-      clearTimeout(timer);
-      if (onAbort) interrupt.removeEventListener('abort', onAbort);
+/** Gives up on what is not written within the grace after an interruption. */
+async function withinGrace(step: Promise<void>, interrupt: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort: (() => void) | undefined;
+  const gone = new Promise<never>((_, reject) => {
+    const arm = () => {
+      timer = setTimeout(() => reject(new SinkError('a sink', new Error('its reader has stopped reading'))), GRACE_MS);
+    };
+    if (interrupt.aborted) arm();
+    else {
+      onAbort = arm;
+      interrupt.addEventListener('abort', arm, { once: true });
     }
+  });
+  try {
+    await Promise.race([step, gone]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort) interrupt.removeEventListener('abort', onAbort);
+  }
+}
+
+function withGrace(sink: EventSink, interrupt: AbortSignal): EventSink {
+  return {
+    write: (line, event) => withinGrace(sink.write(line, event), interrupt),
+    close: () => withinGrace(sink.close(), interrupt),
   };
-  return { write: (line, event) => orGone(sink.write(line, event)), close: () => orGone(sink.close()) };
 }
 
 export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
@@ -130,6 +133,7 @@ export function createSession(sinks: RunSinks, jobId?: string): SessionControl {
     },
     problems: () => problems,
     elapsedMs: () => performance.now() - start,
+    withinGrace: (step) => withinGrace(step, controller.signal),
     nextItemId: () => `item_${items++}`,
     open(redactor, extra) {
       const others = sinks.others.map((sink) => withGrace(sink, controller.signal));

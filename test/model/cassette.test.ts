@@ -11,6 +11,7 @@ import {
   type Drift,
   type FinishReason,
   type Model,
+  openCassette,
 } from '../../src/model/index.ts';
 import { answerOf, ask, failureOf, modelPolicy, requestOf, resultsFor } from './fixtures.ts';
 
@@ -197,6 +198,8 @@ const meaning = ({ parts, ...rest }: Answer): unknown => ({
   }),
 });
 
+const openTape = (path: string) => openCassette(path, new AbortController().signal);
+
 describe('a recording', () => {
   test('replays to the same answers without drift', async () => {
     const folder = await tempFolder();
@@ -205,14 +208,16 @@ describe('a recording', () => {
       fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 3 }), async (answers) => {
         n += 1;
         const path = join(folder, `tape-${n}.jsonl`);
-        const recording = await createRecordingModel(saying(answers), {
-          path,
+        const file = await openTape(path);
+        const recording = createRecordingModel(saying(answers), {
+          file,
           redact: (text) => text,
           onError: (error) => Promise.reject(error),
         });
         const drifts: Drift[] = [];
         const sent = answers.map((_, i) => requestOf([{ role: 'user', text: `question ${i}` }]));
         for (const request of sent) await ask(recording, request);
+        await file.close();
         const replayed = await createReplayModel({
           cassette: path,
           model: null,
@@ -232,16 +237,18 @@ describe('a recording', () => {
   test('holds no secret, tells drift, and keeps a failure that is final', async () => {
     const path = join(await tempFolder(), 'tape.jsonl');
     const part = { type: 'tool_call' as const, id: 'c', name: 'shell', input: '{"command":"echo hush"}' };
-    const recording = await createRecordingModel(
+    const file = await openTape(path);
+    const recording = createRecordingModel(
       saying([{ parts: [{ type: 'text', text: 'hush' }, part], finish: 'tool_calls', usage: USAGE }]),
       {
-        path,
+        file,
         redact: (text) => text.replaceAll('hush', '[KEY]'),
         onError: (error) => Promise.reject(error),
       },
     );
     await ask(recording);
     await ask(recording);
+    await file.close();
     expect(await readFile(path, 'utf8')).not.toContain('hush');
 
     const drifts: Drift[] = [];
@@ -260,19 +267,20 @@ describe('a recording', () => {
     expect(drifts).toEqual([{ index: 0, expected: digestOf(requestOf()), actual: digestOf(other) }]);
   });
 
-  test('that cannot be written is a usage error at the start and is told later on', async () => {
-    await expect(
-      createRecordingModel(saying([]), { path: '/nonexistent/tape', redact: (text) => text, onError: () => {} }),
-    ).rejects.toMatchObject({ name: 'UsageError' });
+  test('that cannot be written is a usage error at the start, and is told once later on', async () => {
+    await expect(openTape('/nonexistent/tape')).rejects.toMatchObject({ name: 'UsageError', code: 'cassette' });
     const folder = await mkdtemp(join(tmpdir(), 'belay-cassette-'));
     const errors: unknown[] = [];
-    const recording = await createRecordingModel(saying([{ parts: [], finish: 'stop', usage: USAGE }]), {
-      path: join(folder, 'tape'),
+    const file = await openTape(join(folder, 'tape'));
+    const empty: Answer = { parts: [], finish: 'stop', usage: USAGE };
+    const recording = createRecordingModel(saying([empty, empty]), {
+      file,
       redact: (text) => text,
       onError: (error) => void errors.push(error),
     });
     await rm(folder, { recursive: true });
-    expect((await ask(recording)).outcome.kind).toBe('answer');
-    expect(errors).toMatchObject([{ code: 'ENOENT' }]);
+    for (const _ of [1, 2]) expect((await ask(recording)).outcome.kind).toBe('answer');
+    await file.close();
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('removed') })]);
   });
 });
