@@ -2,8 +2,9 @@ import { lstat, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hasCode } from '../errors.ts';
 import type { Mount, SandboxTier } from '../sandbox/index.ts';
-import type { TreeId, Workspace } from '../workspace/index.ts';
+import type { LaidTree, TreeId, Workspace } from '../workspace/index.ts';
 import { type FoundHoldout, layHoldout } from './holdout.ts';
+import { watchJudged } from './judged-files.ts';
 import { ownLike } from './own-tree.ts';
 import type { Place } from './place.ts';
 import { makeRealFolder } from './real-folder.ts';
@@ -51,15 +52,31 @@ export function createRooms(options: RoomsOptions): Rooms {
   };
 }
 
-async function furnish(
-  folder: string,
-  tree: TreeId,
-  { options, rerunSetup, signal }: { options: RoomsOptions; rerunSetup: boolean; signal: AbortSignal },
-): Promise<RoomOpening> {
-  const { workspace } = options;
+interface Furnishing {
+  options: RoomsOptions;
+  rerunSetup: boolean;
+  signal: AbortSignal;
+}
+
+async function furnish(folder: string, tree: TreeId, furnishing: Furnishing): Promise<RoomOpening> {
   const roomRoot = path.join(folder, 'tree');
   await mkdir(roomRoot);
-  await workspace.checkout(tree, roomRoot);
+  const laid = await furnishing.options.workspace.checkout(tree, roomRoot);
+  let isKept = false;
+  try {
+    const opening = await equip({ folder, roomRoot, laid }, furnishing);
+    isKept = opening.kind === 'open';
+    return opening;
+  } finally {
+    if (!isKept) await laid.close();
+  }
+}
+
+async function equip(
+  { folder, roomRoot, laid }: { folder: string; roomRoot: string; laid: LaidTree },
+  { options, rerunSetup, signal }: Furnishing,
+): Promise<RoomOpening> {
+  const { workspace } = options;
   if (signal.aborted) return { kind: 'cancelled' };
   const isMounted = options.tier === 'bubblewrap';
   const frozen = isMounted && !rerunSetup ? options.freeze : [];
@@ -80,11 +97,23 @@ async function furnish(
     const setup = await options.runSetup(place, signal);
     if (setup.kind === 'cancelled') return setup;
     if (setup.kind === 'failed') return { kind: 'refused', reason: `setup fails in the clean room: ${setup.reason}` };
+    // It runs what the change brings along, and what is delivered is the tree as it was, not as setup would make it.
+    const reason = await laid.putBack(await laid.changed());
+    if (reason !== null)
+      return { kind: 'refused', reason: `what setup changed in the clean room cannot be put back: ${reason}` };
   }
+  const layHoldouts = async () => {
+    for (const holdout of options.holdouts) await layHoldout(holdout, path.join(roomRoot, roomDir));
+    if (options.holdouts.length > 0) await ownLike(folder, workspace.dir);
+  };
   // Only now: setup may have network, and the change may decide what it runs.
-  for (const holdout of options.holdouts) await layHoldout(holdout, path.join(roomRoot, roomDir));
-  if (options.holdouts.length > 0) await ownLike(folder, workspace.dir);
-  return { kind: 'open', room: { place, close: () => removeTree(folder) } };
+  await layHoldouts();
+  const close = async () => {
+    await laid.close();
+    await removeTree(folder);
+  };
+  const judged = await watchJudged({ laid, layHoldouts, roomRoot, roomDir, holdouts: options.holdouts });
+  return { kind: 'open', room: { place, ...judged, close } };
 }
 
 /** What the room shows of the workspace. Mount points are made first: a mount must never be made through the tree's links. */

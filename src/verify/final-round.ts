@@ -2,7 +2,7 @@ import type { Check, VerifyPolicy } from '../policy/index.ts';
 import type { TreeId, Workspace } from '../workspace/index.ts';
 import type { Baseline } from './baseline.ts';
 import { type CheckRun, endsRound, hasPassed } from './check-run.ts';
-import type { CheckPorts, Place } from './place.ts';
+import type { CheckPorts, Place, RunningServices } from './place.ts';
 import { isDueAtTheEnd } from './reserve.ts';
 import type { Rooms } from './rooms.ts';
 import { type Round, statusOf, tellRound, withoutServices } from './round.ts';
@@ -71,22 +71,34 @@ async function runPass(checks: readonly Check[], pass: Pass, signal: AbortSignal
   try {
     if (opening.kind !== 'open') return { ...about, runs: [], ...opening.end };
     const runs: CheckRun[] = [];
+    const runOne = async (check: Check, room: CheckRoom, retries: number): Promise<CheckRun | RoundEnd> => {
+      const ready = await room.makeReady();
+      if ('status' in ready) return ready;
+      const site = { place: room.place, ports, baseline, secret, retries, reset: async () => {} };
+      const [run] = await runChecks([check], site, signal);
+      if (run === undefined) throw new Error('bug: a check that was run has no run');
+      return withRestored(run, ready.restored);
+    };
     for (const [at, check] of checks.entries()) {
-      const site = { place: opening.place, ports, baseline, secret, reset: async () => {} };
-      let [run] = await runChecks([check], { ...site, retries: verify.flakyRetries }, signal);
-      if (run?.flaky) {
+      let run = await runOne(check, opening, verify.flakyRetries);
+      if (!('name' in run)) return { ...about, runs, ...run };
+      if (run.flaky) {
         // Code under test may have written over what judges it: a check that passes the second time has to pass from the start as well.
         await opening.close();
         opening = await openForChecks(pass, signal);
         if (opening.kind !== 'open') return { ...about, runs: [...runs, run], ...opening.end };
-        const again = { ...site, place: opening.place, retries: 0 };
-        const last = (await runChecks(checks.slice(0, at + 1), again, signal)).at(-1);
+        let last: CheckRun | null = null;
+        for (const one of checks.slice(0, at + 1)) {
+          const again = await runOne(one, opening, 0);
+          if (!('name' in again)) return { ...about, runs: [...runs, run], ...again };
+          last = again;
+          if (endsRound(again)) break;
+        }
         // What was cut short before it came to this check confirms nothing.
         if (last?.name !== check.name)
-          return { ...about, runs: [...runs, run], ...statusOf(last === undefined ? [] : [last]) };
+          return { ...about, runs: [...runs, run], ...statusOf(last === null ? [] : [last]) };
         run = { ...last, flaky: true, durationMs: run.durationMs + last.durationMs };
       }
-      if (run === undefined) break;
       runs.push(run);
       if (endsRound(run)) break;
     }
@@ -96,27 +108,74 @@ async function runPass(checks: readonly Check[], pass: Pass, signal: AbortSignal
   }
 }
 
-type OpenedRoom =
-  | { kind: 'open'; place: Place; close(): Promise<void> }
-  | { kind: 'shut'; end: Pick<Round, 'status' | 'reason'>; close(): Promise<void> };
+/** How a round ends that cannot go on. */
+type RoundEnd = Pick<Round, 'status' | 'reason'>;
+
+/** A room with its services up. */
+interface CheckRoom {
+  kind: 'open';
+  place: Place;
+  /** Before each check: puts back what those before it changed of the judged files; the services begin anew then. */
+  makeReady(): Promise<{ restored: readonly string[] } | RoundEnd>;
+  close(): Promise<void>;
+}
+
+type OpenedRoom = CheckRoom | { kind: 'shut'; end: RoundEnd; close(): Promise<void> };
 
 /** A fresh room with its services up, or how the round ends because there is none. */
 async function openForChecks({ site, tree, rerunSetup }: Pass, signal: AbortSignal): Promise<OpenedRoom> {
-  const shut = (end: Pick<Round, 'status' | 'reason'>): OpenedRoom => ({ kind: 'shut', end, close: async () => {} });
+  const shut = (end: RoundEnd): OpenedRoom => ({ kind: 'shut', end, close: async () => {} });
   const opening = await site.rooms.open(tree, { rerunSetup }, signal);
   if (opening.kind === 'cancelled') return shut({ status: 'cancelled', reason: 'the clean room was cancelled' });
   if (opening.kind === 'refused') return shut({ status: 'failed', reason: opening.reason });
   const { room } = opening;
+  const startServices = () => site.ports.startServices(room.place, { secret: site.verify.holdout.length > 0 });
   let isKept = false;
   try {
-    const start = await site.ports.startServices(room.place, { secret: site.verify.holdout.length > 0 });
+    const start = await startServices();
     if (start.kind !== 'up') return shut(withoutServices(start));
     isKept = true;
-    const { services } = start;
-    return { kind: 'open', place: room.place, close: () => services.stop().finally(() => room.close()) };
+    let services: RunningServices | null = start.services;
+    let isUsed = false;
+    const stopServices = async () => {
+      const running = services;
+      services = null;
+      await running?.stop();
+    };
+    return {
+      kind: 'open',
+      place: room.place,
+      async makeReady() {
+        const restored = isUsed ? await room.changed() : [];
+        isUsed = true;
+        if (restored.length === 0) return { restored };
+        await stopServices();
+        const reason = await room.putBack(restored);
+        if (reason !== null)
+          return {
+            status: 'failed',
+            reason: `what the checks changed in the clean room cannot be put back: ${reason}`,
+          };
+        const again = await startServices();
+        if (again.kind !== 'up') return withoutServices(again);
+        services = again.services;
+        return { restored };
+      },
+      close: () => stopServices().finally(() => room.close()),
+    };
   } finally {
     if (!isKept) await room.close();
   }
+}
+
+const MOST_NAMED = 3;
+
+/** A red check may miss what one before it wrote over the tree: its reason says that this is not there. */
+function withRestored(run: CheckRun, restored: readonly string[]): CheckRun {
+  if (run.reason === null || run.output === null || restored.length === 0) return run;
+  const named = restored.slice(0, MOST_NAMED).join(', ');
+  const more = restored.length > MOST_NAMED ? ` and ${restored.length - MOST_NAMED} more` : '';
+  return { ...run, reason: `${run.reason} (what checks before it changed was put back: ${named}${more})` };
 }
 
 /** One verdict for each check: green only when both passes are. */

@@ -3,6 +3,7 @@ import { chmod, copyFile, lstat, readdir, readlink, realpath, rm, stat, symlink 
 import path from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import type { Holdout } from '../policy/index.ts';
+import { holdsSame } from '../workspace/index.ts';
 import { makeRealFolder } from './real-folder.ts';
 
 /** Hidden files, found: `from` is absolute and real, `to` is relative to the workspace folder. */
@@ -49,6 +50,34 @@ async function findHoldout({ from, to }: Holdout, policyDir: string): Promise<Fo
       code: 'holdout_missing',
       cause: error,
     });
+  }
+}
+
+/** Every file and link of it, one by one. */
+export async function listHoldout({ from, to }: FoundHoldout): Promise<FoundHoldout[]> {
+  if (!(await lstat(from)).isDirectory()) return [{ from, to }];
+  const inner = (await readdir(from)).map((name) => ({ from: path.join(from, name), to: path.posix.join(to, name) }));
+  return (await Promise.all(inner.map(listHoldout))).flat();
+}
+
+/** Whether a hidden file, or a link, still is in a folder as it was laid, behind no link of the folder's. */
+export async function isLaid({ from, to }: FoundHoldout, dir: string): Promise<boolean> {
+  const names = to.split('/');
+  for (const [depth] of names.slice(1).entries())
+    if ((await statsOf(path.join(dir, ...names.slice(0, depth + 1))))?.isDirectory() !== true) return false;
+  const target = path.join(dir, to);
+  const [was, now] = [await lstat(from), await statsOf(target)];
+  if (now === null || was.isSymbolicLink() !== now.isSymbolicLink()) return false;
+  if (was.isSymbolicLink()) return (await readlink(from)) === (await readlink(target));
+  return now.isFile() && was.size === now.size && (was.mode & 0o777) === (now.mode & 0o777) && holdsSame(from, target);
+}
+
+async function statsOf(at: string) {
+  try {
+    return await lstat(at);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return null;
+    throw error;
   }
 }
 

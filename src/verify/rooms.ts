@@ -4,6 +4,10 @@ import type { Place } from './place.ts';
 /** A fresh tree, laid out with what setup left, that no agent was in. */
 export interface Room {
   place: Place;
+  /** Judged files (the tree's and the hidden ones) that checks have changed since; what they added is not looked for. Starts git once. */
+  changed(): Promise<readonly string[]>;
+  /** Puts the judged files back. Nothing may run in the room meanwhile. Returns why it could not, or null. */
+  putBack(changed: readonly string[]): Promise<string | null>;
   /** Removes it. */
   close(): Promise<void>;
 }

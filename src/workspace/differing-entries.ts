@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs';
-import { open, readdir, readlink } from 'node:fs/promises';
+import { readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
+import { holdsSame } from './holds-same.ts';
 import { statOf } from './place-file.ts';
 import { settledAtMs } from './settled-at.ts';
 
@@ -56,33 +57,6 @@ const isSame = async (
   if (now.isSymbolicLink()) return (await readlink(a)) === (await readlink(b));
   if (!now.isFile() || kept.size !== now.size) return false;
   return isOld && kept.mtimeMs === now.mtimeMs ? true : holdsSame(a, b);
-};
-
-const BLOCK_BYTES = 65_536;
-
-const holdsSame = async (a: string, b: string): Promise<boolean> => {
-  const handles = [];
-  try {
-    for (const path of [a, b]) handles.push(await open(path, 'r'));
-    const blocks = handles.map(() => Buffer.alloc(BLOCK_BYTES));
-    for (;;) {
-      const read = await Promise.all(
-        handles.map(async (handle, i) => {
-          const block = blocks[i] ?? Buffer.alloc(0);
-          const { bytesRead } = await handle.read(block, 0, BLOCK_BYTES, null);
-          return block.subarray(0, bytesRead);
-        }),
-      );
-      const [left = Buffer.alloc(0), right = Buffer.alloc(0)] = read;
-      if (!left.equals(right)) return false;
-      if (left.length === 0) return true;
-    }
-  } catch (error) {
-    if (hasCode(error, 'EACCES', 'EPERM', 'ENOENT')) return false;
-    throw error;
-  } finally {
-    for (const handle of handles) await handle.close();
-  }
 };
 
 const namesIn = async (folder: string): Promise<string[] | null> => {

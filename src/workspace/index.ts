@@ -4,6 +4,7 @@ export { type CarryCapture, captureCarry, copyFolder, layCarry } from './carry.t
 export { type DependencyQuestion, dependencyChanges } from './dependencies/dependency-changes.ts';
 export { isManifestOrLock } from './dependencies/dependency-files.ts';
 export { type Cover, createGitView } from './git-view.ts';
+export { holdsSame } from './holds-same.ts';
 export { carryFolder, copyKeptCarry, createKeptCarry, type KeptCarry } from './kept-carry.ts';
 export { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 export { type OpenWorkspaceOptions, openWorkspace } from './open-workspace.ts';
@@ -26,4 +27,4 @@ export { packSnapshots, unpackSnapshots } from './snapshot-pack.ts';
 export { hasStarted } from './start-facts.ts';
 export { openSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
 export { openTreeSource, type TreeSource } from './tree-source.ts';
-export type { BaseState, TreeChange, TreeId, Workspace } from './workspace.ts';
+export type { BaseState, LaidTree, TreeChange, TreeId, Workspace } from './workspace.ts';

@@ -5,6 +5,7 @@ import { keepConversions } from './converted-files.ts';
 import { distrustYoung } from './distrust-young.ts';
 import { createGit, type Git, isWithin } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
+import { layTree } from './laid-tree.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 import { makeRecordable } from './make-recordable.ts';
 import { narrowedTo } from './narrowed-scan.ts';
@@ -13,7 +14,7 @@ import { readFollowed } from './read-at-commit.ts';
 import { removeNewIgnored, removeStray } from './remove-unrecorded.ts';
 import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
-import { layOut, provePatch, transplant } from './scratch-index.ts';
+import { provePatch, transplant } from './scratch-index.ts';
 import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
 import { createStillTree, type StillTree } from './still-tree.ts';
 import { createStore, type Store, storesExactly, tuneStore } from './store.ts';
@@ -269,7 +270,8 @@ const createWorkspace = (
     makeRecordable: () => inTurn(() => makeRecordable(site)),
     checkout: async (tree, dir) => {
       await mkdir(dir, { recursive: true });
-      await layOut(git, store, { tree, dir: resolve(dir), absent: start.absent });
+      const place = { git, store, program: location.program, hashBytes: site.zeroOid.length / 2 };
+      return layTree(place, { tree, dir: resolve(dir), absent: start.absent });
     },
     withPathsOf: (tree, from, paths) => transplant(git, store, { tree, from, paths }),
     read: async (name, path, limits) =>

@@ -7,6 +7,13 @@ import { hasCode } from '../errors.ts';
 /** Owner to give; null: leave. */
 export type Owner = { uid: number; gid: number } | null;
 
+/** A harness that is root gives files to whom the workspace belongs. */
+export const ownerToGive = async (root: string): Promise<Owner> => {
+  if (process.geteuid?.() !== 0) return null;
+  const { uid, gid } = await lstat(root);
+  return uid === 0 ? null : { uid, gid };
+};
+
 export interface Placement {
   /** Where the file or link lies ready. */
   staged: string;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, chmod, constants as fs, lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
-import { ensureFolder, type Owner, placeFile, removeEntry, statOf } from './place-file.ts';
+import { ensureFolder, ownerToGive, placeFile, removeEntry, statOf } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
 import { stageEntries } from './scratch-index.ts';
 import type { StartFacts } from './start-facts.ts';
@@ -98,13 +98,6 @@ const isTaken = async (root: string, folder: string): Promise<boolean> => {
     if (stats?.isFile() === true || stats?.isSymbolicLink() === true) return true;
   }
   return false;
-};
-
-/** A harness that is root gives files to whom the workspace belongs. */
-const ownerToGive = async (root: string): Promise<Owner> => {
-  if (process.geteuid?.() !== 0) return null;
-  const { uid, gid } = await lstat(root);
-  return uid === 0 ? null : { uid, gid };
 };
 
 /** What the agent made unreadable is made readable again, where we may. */

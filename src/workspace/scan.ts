@@ -24,13 +24,14 @@ export const STATUS = [
   ...['--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=all'],
 ];
 
-/** `only`: paths; no other entry is compared with the disk. */
+/** `only`: paths; no other entry is compared with the disk. `trackedOnly`: what the index does not know is not looked for. */
 export const scanWorkTree = async (
   git: Git,
-  options: { ignored?: boolean; only?: readonly string[] } = {},
+  options: { ignored?: boolean; only?: readonly string[]; trackedOnly?: boolean } = {},
 ): Promise<Scan> => {
   const only = options.only === undefined ? [] : ['--', ...options.only];
-  const args = [...STATUS, ...(options.ignored === true ? ['--ignored=matching'] : []), ...only];
+  const kinds = options.trackedOnly === true ? ['--untracked-files=no'] : [];
+  const args = [...STATUS, ...kinds, ...(options.ignored === true ? ['--ignored=matching'] : []), ...only];
   const result = await git.call(args);
   if (result.code !== 0) throw gitFailure(args, result);
   const touched: string[] = [];

@@ -61,32 +61,32 @@ export const provePatch = (git: Git, store: Store, { patch, base, tree }: Proof)
     return applied.code === 0 && (await treeOf(git, indexFile)) === tree;
   });
 
-export interface Layout {
+export interface TreeIndex {
   tree: TreeId;
-  dir: string;
-  /** Paths to leave out. */
+  /** Paths that the tree has and no checkout is to have. */
   absent: readonly string[];
+  indexFile: string;
 }
 
-/** Writes the files of a tree below `dir`, which is absolute and empty. */
-export const layOut = (git: Git, store: Store, { tree, dir, absent }: Layout): Promise<void> =>
-  withScratchIndex(store, async (indexFile) => {
-    const options = { indexFile, workTree: dir };
-    await git.run(['read-tree', objectId(tree)], options);
-    if (absent.length > 0) {
-      const known = new Set((await treeEntries(git, tree)).map((entry) => entry.path));
-      const stdin = absent.filter((path) => known.has(path)).map((path) => `${path}\0`);
-      await git.run(['update-index', '--skip-worktree', '-z', '--stdin'], { ...options, stdin: stdin.join('') });
-    }
-    await checkOut(git, options);
-  });
+/** No index is split that lies elsewhere than the store's: its other half would not be beside it. */
+export const WHOLE_INDEX = ['-c', 'core.splitIndex=false', '-c', 'core.untrackedCache=false'];
+
+/** An index of its own for a tree, which stays. */
+export const readTree = async (git: Git, { tree, absent, indexFile }: TreeIndex): Promise<void> => {
+  await git.run([...WHOLE_INDEX, 'read-tree', objectId(tree)], { indexFile });
+  if (absent.length === 0) return;
+  const known = new Set((await treeEntries(git, tree)).map((entry) => entry.path));
+  const stdin = absent.filter((path) => known.has(path)).map((path) => `${path}\0`);
+  const args = [...WHOLE_INDEX, 'update-index', '--skip-worktree', '-z', '--stdin'];
+  await git.run(args, { indexFile, stdin: stdin.join('') });
+};
 
 export interface Staging {
   entries: readonly TreeEntry[];
   dir: string;
 }
 
-/** As `layOut`, for single files and links. */
+/** Writes single files and links below `dir`, which is absolute and empty. */
 export const stageEntries = (git: Git, store: Store, { entries, dir }: Staging): Promise<void> =>
   withScratchIndex(store, async (indexFile) => {
     if (entries.length === 0) return;
@@ -96,8 +96,14 @@ export const stageEntries = (git: Git, store: Store, { entries, dir }: Staging):
     await checkOut(git, options);
   });
 
-const checkOut = async (git: Git, options: { indexFile: string; workTree: string }): Promise<void> => {
-  const args = ['checkout-index', '-q', '-a', `--prefix=${options.workTree}/`];
+/** Writes what an index names below `workTree`; `remembers`: the index then knows the files by their stat data. */
+export const checkOut = async (
+  git: Git,
+  options: { indexFile: string; workTree: string; remembers?: boolean },
+): Promise<void> => {
+  // git remembers nothing of files below a prefix.
+  const place = options.remembers === true ? ['-u'] : [`--prefix=${options.workTree}/`];
+  const args = [...WHOLE_INDEX, 'checkout-index', '-q', '-a', ...place];
   const result = await git.call(args, options);
   if (result.code === 0) return;
   const lacking = await firstMissing(git, await indexEntries(git, options));

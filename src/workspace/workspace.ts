@@ -21,6 +21,16 @@ export interface TreeChange {
   sha256: string;
 }
 
+/** A tree in a folder of its own, in which programs run. What they add to it is never looked at. */
+export interface LaidTree {
+  /** Paths of the tree that are not as they were laid any more: contents, kind and executable bit. Starts git once, and only reads. */
+  changed(): Promise<readonly string[]>;
+  /** Puts such paths back. Nothing may run in the folder meanwhile: a link that comes at the wrong moment would lead out. Returns why it could not, or null. */
+  putBack(paths: readonly string[]): Promise<string | null>;
+  /** Forgets the tree; the files stay. */
+  close(): Promise<void>;
+}
+
 /**
  * The folder under work. Its snapshots live in a git object store outside of it; nothing here runs a program that the tree
  * names (hooks, filters, fsmonitor), moves the user's index, stash, branches or refs, or follows a link out.
@@ -66,7 +76,7 @@ export interface Workspace {
   /** After a snapshot that was refused for a name or a mode: what keeps it from being taken goes, or is opened. */
   makeRecordable(): Promise<void>;
   /** Lays the tree out in an empty folder; without what a sparse checkout leaves out and without the contents of submodules. */
-  checkout(tree: TreeId, dir: string): Promise<void>;
+  checkout(tree: TreeId, dir: string): Promise<LaidTree>;
   /** A tree like `tree`, but with the paths given as they are in `from` (removed where `from` lacks them). */
   withPathsOf(tree: TreeId, from: TreeId, paths: readonly string[]): Promise<TreeId>;
   /** Content of a file (target of a link) in a tree or commit; null when it is not there. `maxBytes`: 64 MiB by default. */

@@ -44,6 +44,32 @@ describe('a script that judges', () => {
   });
 });
 
+describe('code that a check runs', () => {
+  it('cannot write over what the next check reads, and a service that ran beside it begins anew', async () => {
+    const service = { name: 'web', run: 'touch up; sleep 600', ready: 'test -f up', phases: ['verify'] };
+    const checks = [
+      { name: 'app', run: 'sh app.sh' },
+      { name: 'tests', run: 'sh test.sh' },
+    ];
+    layOut({ services: [service], verify: { checks, flaky_retries: 0 } }, { ...NPM, 'app.sh': 'exit 0\n' });
+    const end = await run(shell('echo "echo exit 0 > test.sh" > app.sh') + finish);
+    expect({ code: end.code, reason: end.result?.reason }).toEqual({
+      code: 10,
+      reason: 'check tests ended with exit status 1 (what checks before it changed was put back: test.sh) (clean room)',
+    });
+    const inRoom = end.events.flatMap((event) =>
+      event.type === 'item.started' && event.phase === 'clean_room' && 'name' in event.item ? [event.item.name] : [],
+    );
+    // The service has seen the files that were written over: it begins anew.
+    expect(inRoom).toEqual(['web', 'app', 'web', 'tests']);
+
+    bench.write('app.sh', 'echo exit 0 > test.sh\n');
+    const verified = await runCli(['verify'], bench);
+    expect({ code: verified.code, outcome: verified.result?.outcome }).toEqual({ code: 10, outcome: 'unverified' });
+    expect(bench.read('test.sh')).toBe(NPM['test.sh']);
+  });
+});
+
 describe('a patch', () => {
   it('that does not give the checked tree on its base is never verified, and the workspace is put back', async () => {
     layOut({ verify: { checks: [{ name: 'c', run: 'grep -q good a.txt' }] } }, { 'a.txt': 'bad\n' });

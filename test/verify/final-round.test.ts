@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openSite, type Site } from './rounds-support.ts';
 import { checkOf, openSandbox, tempFolder, verifyOf } from './support.ts';
@@ -245,6 +246,56 @@ for (const mode of ['off', 'workspace-write'] as const) {
         const lost = await s.final(verify, { rooms, bench: counted(0, () => undefined) });
         expect([lost.status, lost.reason, opened]).toEqual(['failed', 'no room', 3]);
         expect(readdirSync(s.scratch)).toEqual([]);
+      });
+
+      it('shows each check the judged files, whatever those before it wrote over them, and what they built', async () => {
+        const hidden = tempFolder({ 'secret.sh': 'exit 3\n' });
+        const base = { 'test/a.sh': 'exit 1\n', 'src/b.txt': 'b\n', 'run.sh': 'exit 0\n', 'old/c.txt': 'c\n' };
+        const s = await open({ '.gitignore': 'out/\n', ...base }, mode);
+        // The same length, and the time put back: git alone would not see it within a second.
+        const touch = 'touch -d 2001-01-01 test/a.sh';
+        const write = `printf "exit 0\\n" > test/a.sh; ${touch}`;
+        const more = 'rm src/b.txt; mkdir src/b.txt; chmod +x run.sh; mv old out; ln -s out old; echo new > built.txt';
+        const tamper = checkOf(`${write}; mkdir -p out; ${more}`, { name: 'build' });
+        const look = checkOf('test ! -L old && ! test -x run.sh && cat src/b.txt old/c.txt built.txt && ls out', {
+          name: 'look',
+        });
+        const checks = [checkOf(touch, { name: 'touch' }), tamper, look, checkOf('sh test/a.sh')];
+        const round = await s.final(verifyOf(checks), {});
+        expect(round.runs.map(({ name, status, output }) => [name, status, output?.text])).toEqual([
+          ['touch', 'passed', ''],
+          ['build', 'passed', ''],
+          ['look', 'passed', 'b\nc\nnew\nold\n'],
+          ['tests', 'failed', ''],
+        ]);
+        expect(round.reason).toBe('check tests ended with exit status 1');
+
+        const held = verifyOf(
+          [checkOf('echo exit 0 > held/secret.sh'), checkOf('sh held/secret.sh', { name: 'held' })],
+          {
+            holdout: [{ from: hidden.dir, to: 'held' }],
+          },
+        );
+        expect(statuses(await s.final(held, {}))).toEqual(['failed', 'tests passed', 'held failed']);
+        hidden.dispose();
+      });
+
+      it('says which files a check that fails had otherwise, and judges none on what setup wrote over the tree', async () => {
+        const s = await open({ 'package.json': '{}\n', 'a.txt': 'bad\n' }, mode);
+        const runSetup = async () => {
+          writeFileSync(path.join(s.scratch, readdirSync(s.scratch)[0] ?? '', 'tree/a.txt'), 'good\n');
+          return { kind: 'done' } as const;
+        };
+        const verify = verifyOf([checkOf('echo good > a.txt'), checkOf('grep -q good a.txt', { name: 'second' })]);
+        expect((await s.final(verify, {})).reason).toBe(
+          'check second ended with exit status 1 (what checks before it changed was put back: a.txt)',
+        );
+        s.write({ 'package.json': '{"name": "x"}\n' });
+        const rooms = await s.rooms(verify, { runSetup });
+        expect(statuses(await s.final(verifyOf([checkOf('grep -q good a.txt')]), { rooms }))).toEqual([
+          'failed',
+          'tests failed',
+        ]);
       });
 
       it('runs the checks of the loop again that are required, or for a tree that they did not see', async () => {

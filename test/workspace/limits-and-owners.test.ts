@@ -67,7 +67,7 @@ it('nothing stays in the state folder but the store', async () => {
   const { patch } = await workspace.diff(workspace.base.tree, tree);
   await workspace.proves(patch, tree);
   await workspace.withPathsOf(tree, workspace.base.tree, ['a']);
-  await workspace.checkout(tree, join(await createFolder(), 'out'));
+  await (await workspace.checkout(tree, join(await createFolder(), 'out'))).close();
   await workspace.restore(workspace.base.tree);
   expect(await readdir(join(storeDir, 'store.git/scratch'))).toEqual([]);
   await workspace.close();
