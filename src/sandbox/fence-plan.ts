@@ -2,6 +2,7 @@ import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { bubblewrapArgs } from './bubblewrap-args.ts';
 import type { BubblewrapSetup } from './bubblewrap-setup.ts';
 import type { CommandBridge } from './egress/bridges.ts';
+import { withProxyVariables } from './egress/proxy-variables.ts';
 import { type CommandLaunch, launchCommand } from './launch-command.ts';
 import { type MountStep, planMounts } from './mount-plan.ts';
 import type { Mount, SandboxedCommand } from './sandbox.ts';
@@ -52,7 +53,7 @@ export function planFence({ setup, command, bridge, steps, adopt }: FenceParts):
     emptyFile: setup.scratch.emptyFile,
     overlays: { ...setup.overlays, ...bridge?.overlays },
     masked: setup.masked,
-    env: { ...command.env, ...bridge?.env },
+    env: withProxyVariables(command.env, bridge?.env ?? {}),
     workdir: command.workdir,
     bounds: setup.bounds,
     locate: bare.locate,

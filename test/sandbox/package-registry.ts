@@ -3,27 +3,35 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-/** One file as a tape archive, in the ustar form. */
-function tarOf(name: string, text: string): Buffer {
-  const header = Buffer.alloc(512);
-  header.write(name, 0);
-  header.write('0000644\0', 100);
-  header.write('0000000\0', 108);
-  header.write('0000000\0', 116);
-  header.write(`${Buffer.byteLength(text).toString(8).padStart(11, '0')}\0`, 124);
-  header.write('00000000000\0', 136);
-  header.write('        ', 148);
-  header.write('0', 156);
-  header.write('ustar\x0000', 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  const body = Buffer.alloc(Math.ceil(Buffer.byteLength(text) / 512) * 512);
-  body.write(text);
-  return Buffer.concat([header, body, Buffer.alloc(1024)]);
+/** Files as a tape archive, in the ustar form. */
+function tarOf(files: Readonly<Record<string, string>>): Buffer {
+  const blocks = Object.entries(files).flatMap(([name, text]) => {
+    const header = Buffer.alloc(512);
+    header.write(name, 0);
+    header.write('0000644\0', 100);
+    header.write('0000000\0', 108);
+    header.write('0000000\0', 116);
+    header.write(`${Buffer.byteLength(text).toString(8).padStart(11, '0')}\0`, 124);
+    header.write('00000000000\0', 136);
+    header.write('        ', 148);
+    header.write('0', 156);
+    header.write('ustar\x0000', 257);
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+    const body = Buffer.alloc(Math.ceil(Buffer.byteLength(text) / 512) * 512);
+    body.write(text);
+    return [header, body];
+  });
+  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
 export const PACKAGE = 'tiny-egress-package';
-const TARBALL = gzipSync(tarOf('package/package.json', JSON.stringify({ name: PACKAGE, version: '1.0.0' })));
+const TARBALL = gzipSync(
+  tarOf({
+    'package/package.json': JSON.stringify({ name: PACKAGE, version: '1.0.0', main: 'name.js' }),
+    'package/name.js': "module.exports = 'by a package manager';\n",
+  }),
+);
 
 /** A registry of one npm package; true when the request was for it. */
 export function serveRegistry(request: IncomingMessage, answer: ServerResponse, origin: string): boolean {
@@ -33,11 +41,50 @@ export function serveRegistry(request: IncomingMessage, answer: ServerResponse, 
     const dist = { tarball: `${origin}/npm/${PACKAGE}.tgz`, integrity };
     const versions = { '1.0.0': { name: PACKAGE, version: '1.0.0', dist } };
     answer.setHeader('content-type', 'application/json');
-    answer.end(JSON.stringify({ name: PACKAGE, 'dist-tags': { latest: '1.0.0' }, versions }));
+    // Yarn 4 takes nothing whose age is not known.
+    const time = { '1.0.0': '2020-01-01T00:00:00.000Z' };
+    answer.end(JSON.stringify({ name: PACKAGE, 'dist-tags': { latest: '1.0.0' }, versions, time }));
     return true;
   }
   if (path !== `/${PACKAGE}.tgz`) return false;
   answer.end(TARBALL);
+  return true;
+}
+
+const CRATE = gzipSync(
+  tarOf({
+    [`${PACKAGE}-1.0.0/Cargo.toml`]: `[package]\nname = "${PACKAGE}"\nversion = "1.0.0"\nedition = "2021"\n`,
+    [`${PACKAGE}-1.0.0/src/lib.rs`]: '',
+  }),
+);
+
+/** A sparse index of one crate behind `/cargo/`; true when the request was for it. */
+export function serveCrates(request: IncomingMessage, answer: ServerResponse, origin: string): boolean {
+  const cksum = createHash('sha256').update(CRATE).digest('hex');
+  const files: Readonly<Record<string, string | Buffer>> = {
+    '/cargo/config.json': JSON.stringify({ dl: `${origin}/cargo/dl` }),
+    [`/cargo/ti/ny/${PACKAGE}`]: JSON.stringify({
+      name: PACKAGE,
+      vers: '1.0.0',
+      deps: [],
+      cksum,
+      features: {},
+      yanked: false,
+    }),
+    [`/cargo/dl/${PACKAGE}/1.0.0/download`]: CRATE,
+  };
+  const file = files[request.url ?? ''];
+  if (file !== undefined) answer.end(file);
+  return file !== undefined;
+}
+
+/** A Maven repository of one parent project behind `/maven/`; true when the request was for it. */
+export function serveMaven(request: IncomingMessage, answer: ServerResponse): boolean {
+  const pom = `<project><modelVersion>4.0.0</modelVersion><groupId>g</groupId><artifactId>${PACKAGE}</artifactId><version>1.0.0</version><packaging>pom</packaging></project>`;
+  const at = `/maven/g/${PACKAGE}/1.0.0/${PACKAGE}-1.0.0.pom`;
+  if (request.url === at) answer.end(pom);
+  else if (request.url === `${at}.sha1`) answer.end(createHash('sha1').update(pom).digest('hex'));
+  else return false;
   return true;
 }
 

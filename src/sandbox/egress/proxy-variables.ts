@@ -3,6 +3,16 @@ import { parseHost } from '../../policy/index.ts';
 /** Inside; every fence has a loopback of its own. Below the ports that the kernel gives out, and not one that servers use. */
 export const PROXY_PORT = 17_128;
 
+/**
+ * Java programs read no proxy from the environment: these two take options for the Java that they start. The last one is what Maven 3.9
+ * wants before it looks at the others. Hosts to ask directly are left at Java's default, the own loopback: they are written with `|`,
+ * which older start scripts of Gradle take for a pipe.
+ */
+const JAVA_OPTIONS = [
+  ...['http', 'https'].flatMap((scheme) => [`-D${scheme}.proxyHost=127.0.0.1`, `-D${scheme}.proxyPort=${PROXY_PORT}`]),
+  '-Daether.connector.http.useSystemProperties=true',
+].join(' ');
+
 const OWN_MACHINE = ['localhost', '127.0.0.1', '::1'];
 
 /**
@@ -24,7 +34,20 @@ export function proxyVariables(allow: readonly string[], services: readonly stri
     YARN_HTTP_PROXY: proxy,
     YARN_HTTPS_PROXY: proxy,
     NODE_USE_ENV_PROXY: '1',
+    MAVEN_OPTS: JAVA_OPTIONS,
+    GRADLE_OPTS: JAVA_OPTIONS,
   };
+}
+
+/** The environment of a command with what its network adds: options for Java come before the command's own, which win there. */
+export function withProxyVariables(
+  own: Readonly<Record<string, string>>,
+  added: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const joined = ['MAVEN_OPTS', 'GRADLE_OPTS']
+    .filter((name) => added[name] !== undefined && own[name] !== undefined)
+    .map((name) => [name, `${added[name]} ${own[name]}`] as const);
+  return { ...own, ...added, ...Object.fromEntries(joined) };
 }
 
 function both(name: string, value: string): Record<string, string> {
