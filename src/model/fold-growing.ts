@@ -14,13 +14,14 @@ export function foldGrowing<Item extends object, State>(
   let folded: readonly Item[] = [];
   let state = fold.start();
   return (items) => {
-    if (!startsWith(items, folded)) {
-      folded = [];
-      state = fold.start();
-    }
-    for (const item of items.slice(folded.length)) state = fold.add(state, item);
+    const known = startsWith(items, folded) ? folded.length : 0;
+    let next = known === 0 ? fold.start() : state;
+    // `add` may change the state that it is given: where it throws, the next call folds anew.
+    folded = [];
+    for (const item of items.slice(known)) next = fold.add(next, item);
     folded = items.slice();
-    return state;
+    state = next;
+    return next;
   };
 }
 

@@ -15,9 +15,9 @@ import {
   unusableState,
 } from './state-folder.ts';
 import { BLOBS_FOLDER } from './stored-output.ts';
-import { syncFolder } from './sync-folder.ts';
+import { syncPath } from './sync-path.ts';
 import type { Thread } from './thread.ts';
-import { FORMAT, type ThreadMeta, writeMeta } from './thread-meta.ts';
+import { FORMAT, META_FILE, type ThreadMeta, writeMeta } from './thread-meta.ts';
 
 export interface NewThreadOptions {
   stateDir: string;
@@ -46,18 +46,22 @@ export async function createThread(options: NewThreadOptions): Promise<Thread> {
     const [lock] = await Promise.all([
       acquireLock({ path: lockPath(dir), owner: id }),
       ...[BLOBS_FOLDER, ARTIFACTS_FOLDER].map((name) => mkdir(join(dir, name), { recursive: true, mode: 0o700 })),
-      writeMeta(dir, {
-        ...{ format: FORMAT, thread_id: id, workspace, goal: redactor.redact(options.goal), created },
-        ...(options.version === undefined ? {} : { belay_version: options.version }),
-        ...(options.asked === undefined ? {} : { asked: options.asked }),
-      }),
+      writeMeta(
+        dir,
+        {
+          ...{ format: FORMAT, thread_id: id, workspace, goal: redactor.redact(options.goal), created },
+          ...(options.version === undefined ? {} : { belay_version: options.version }),
+          ...(options.asked === undefined ? {} : { asked: options.asked }),
+        },
+        { isSyncedLater: true },
+      ),
     ]);
     if (lock.kind === 'held') throw new RunBlockedError('busy', `thread ${id} is in use by process ${lock.by.pid}`);
     return await openDiskThread({
       ...{ id, dir, redactor, ephemeral, noted: { end: FIRST, outputs: new Map() } },
       now: () => clock.now(),
       async syncFolders() {
-        await Promise.all([dir, folder].map(syncFolder));
+        await Promise.all([join(dir, META_FILE), dir, folder].map(syncPath));
       },
       release: lock.release,
     });

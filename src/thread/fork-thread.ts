@@ -10,7 +10,7 @@ import { linkFiles } from './link-files.ts';
 import type { StoredThread } from './open-thread.ts';
 import { type NoteScan, readNoteFile, readNoteLines, scanNotes } from './read-notes.ts';
 import { createThreadId, openStateFolder, threadsFolder, unusableState } from './state-folder.ts';
-import { BLOBS_FOLDER, OUTPUTS_FOLDER } from './stored-output.ts';
+import { BLOBS_FOLDER, blobsOf, OUTPUTS_FOLDER } from './stored-output.ts';
 import { STORE_FOLDER } from './sync-store.ts';
 import type { Thread } from './thread.ts';
 import { FORMAT, type ThreadMeta, writeMeta } from './thread-meta.ts';
@@ -52,7 +52,7 @@ export async function forkThread(options: ForkOptions): Promise<string> {
     await writeLines(join(dir, NOTES_FILE), noteLines(from, turn));
     const { fault, ...noted } = await scanNotes(join(dir, NOTES_FILE));
     if (fault !== null) throw damaged(from.id, fault);
-    const blobs = new Set([...noted.outputs.values()].map(({ blob }) => blob));
+    const blobs = blobsOf(noted.outputs);
     await linkFiles(join(from.dir, BLOBS_FOLDER), join(dir, BLOBS_FOLDER), (name) =>
       blobs.has(name) ? 'link' : 'skip',
     );

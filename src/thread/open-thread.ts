@@ -8,7 +8,7 @@ import { acquireLock } from './lock.ts';
 import { orNull } from './or-null.ts';
 import { type NoteLine, readNoteFile, scanNotes } from './read-notes.ts';
 import { isThreadId, threadsFolder } from './state-folder.ts';
-import { BLOBS_FOLDER, checkOutputs } from './stored-output.ts';
+import { BLOBS_FOLDER, checkOutputs, type OutputNote } from './stored-output.ts';
 import type { Thread } from './thread.ts';
 import { FORMAT, readMeta, type ThreadMeta, writeMeta } from './thread-meta.ts';
 import { readPast, type ThreadPast } from './thread-past.ts';
@@ -24,6 +24,8 @@ export interface StoredThread {
   readNotes(): AsyncGenerator<NoteLine, void, undefined>;
   /** Each output that is not on disk as it was kept, in words. */
   checkOutputs(): AsyncGenerator<string, void, undefined>;
+  /** The same, and before it what is wrong with the notes. */
+  checkNotes(): AsyncGenerator<string, void, undefined>;
 }
 
 /** Throws UsageError when there is no such thread. */
@@ -40,6 +42,14 @@ export async function openThread(stateDir: string, id: string): Promise<StoredTh
     readNotes: () => readNoteFile(join(dir, NOTES_FILE)),
     async *checkOutputs() {
       yield* checkOutputs(dir, (await scanNotes(join(dir, NOTES_FILE))).outputs);
+    },
+    async *checkNotes() {
+      const outputs = new Map<string, OutputNote>();
+      for await (const line of readNoteFile(join(dir, NOTES_FILE))) {
+        if (line.kind === 'fault') yield `${NOTES_FILE}:${line.lineNumber}: ${line.reason}`;
+        else if (line.note.kind === 'output') outputs.set(line.note.id, line.note);
+      }
+      yield* checkOutputs(dir, outputs);
     },
   };
 }

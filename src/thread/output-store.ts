@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import type { Redactor, RedactStream } from '../events/index.ts';
 import { orNull } from './or-null.ts';
+import { isOutputId } from './output-id.ts';
 import {
   BLOBS_FOLDER,
   createOutputReader,
@@ -11,12 +12,11 @@ import {
   earlyOutputIds,
   findOutput,
   GROWING_FOLDER,
-  isOutputId,
   type OutputNote,
   type OutputReading,
   readRange,
 } from './stored-output.ts';
-import { syncFolder } from './sync-folder.ts';
+import { syncPath } from './sync-path.ts';
 import type { OutputRecord, OutputWriter } from './thread.ts';
 
 /** Room for all outputs of a thread: more would fill a build machine. */
@@ -52,8 +52,11 @@ interface Growing {
   storedBytes: number;
 }
 
-interface Site extends Pick<OutputStoreOptions, 'dir' | 'durable' | 'record'> {
+interface Notes extends Pick<OutputStoreOptions, 'dir' | 'durable' | 'record'> {
   kept: Map<string, OutputNote>;
+}
+
+interface Site extends Notes {
   room: { left: number };
 }
 
@@ -65,12 +68,14 @@ interface Site extends Pick<OutputStoreOptions, 'dir' | 'durable' | 'record'> {
 export async function openOutputStore(options: OutputStoreOptions): Promise<OutputStore> {
   const { dir, durable, record } = options;
   const kept = new Map(options.kept);
-  const room = { left: Math.max(0, (options.maxBytes ?? MAX_OUTPUT_BYTES) - (await storedBytesOf(dir, kept))) };
+  await keepCutOff({ dir, durable, record, kept });
+  const early = await earlyOutputIds(dir);
+  const storedBytes = await storedBytesOf({ dir, kept, early });
+  const room = { left: Math.max(0, (options.maxBytes ?? MAX_OUTPUT_BYTES) - storedBytes) };
   const site: Site = { dir, durable, record, kept, room };
-  await keepCutOff(site);
   const growing = new Map<string, Growing>();
-  const readKept = createOutputReader(dir);
-  let lastNumber = Math.max(0, ...[...kept.keys(), ...(await earlyOutputIds(dir))].map((id) => Number(id.slice(1))));
+  const readKept = createOutputReader({ dir, notes: kept });
+  let lastNumber = Math.max(0, ...[...kept.keys(), ...early].map((id) => Number(id.slice(1))));
 
   return {
     async openOutput() {
@@ -83,7 +88,7 @@ export async function openOutputStore(options: OutputStoreOptions): Promise<Outp
     },
     async readOutput(id, range) {
       const sizes = growing.get(id);
-      if (sizes === undefined) return readKept(kept, id, range);
+      if (sizes === undefined) return readKept(id, range);
       const { totalBytes, storedBytes } = sizes;
       return { bytes: await readRange(growingPath(dir, id), { ...range, storedBytes }), totalBytes, storedBytes };
     },
@@ -97,15 +102,15 @@ export async function openOutputStore(options: OutputStoreOptions): Promise<Outp
 const growingPath = (dir: string, id: string) => join(dir, GROWING_FOLDER, id + GROWING);
 
 /** Bytes that count against the room of a thread; those that several outputs share count once. */
-async function storedBytesOf(dir: string, kept: ReadonlyMap<string, OutputNote>): Promise<number> {
+async function storedBytesOf({ dir, kept, early }: Pick<Notes, 'dir' | 'kept'> & { early: readonly string[] }) {
   const blobs = new Map([...kept.values()].map(({ blob, storedBytes }) => [blob, storedBytes]));
-  const early = await Promise.all((await earlyOutputIds(dir)).map((id) => findOutput(dir, new Map(), id)));
-  const bytes = [...blobs.values(), ...early.map((output) => output?.storedBytes ?? 0)];
+  const ofEarly = await Promise.all(early.map((id) => findOutput(dir, new Map(), id)));
+  const bytes = [...blobs.values(), ...ofEarly.map((output) => output?.storedBytes ?? 0)];
   return bytes.reduce((sum, one) => sum + one, 0);
 }
 
 /** What was growing when an earlier run was killed: as far as it came, it is an output like another. */
-async function keepCutOff(site: Site): Promise<void> {
+async function keepCutOff(site: Notes): Promise<void> {
   const names = (await orNull(readdir(join(site.dir, GROWING_FOLDER)))) ?? [];
   const ids = names.filter((name) => name.endsWith(GROWING)).map((name) => name.slice(0, -GROWING.length));
   for (const id of ids.filter(isOutputId)) {
@@ -116,17 +121,39 @@ async function keepCutOff(site: Site): Promise<void> {
       continue;
     }
     const sha256 = await digestOf(path);
-    await keep(site, { kind: 'output', id, totalBytes: size, storedBytes: size, sha256, blob: sha256, isCutOff: true });
-    site.room.left = Math.max(0, site.room.left - size);
+    const isKept = !site.durable || (await isFileSynced(path));
+    if (!isKept) await rm(path);
+    const stored = isKept ? { storedBytes: size, blob: sha256 } : { storedBytes: 0, blob: null };
+    await keep(site, { kind: 'output', id, totalBytes: size, ...stored, sha256, isCutOff: true });
   }
 }
 
-/** Gives a file that is whole its name, and then its id. */
-async function keep({ dir, durable, record, kept }: Site, note: OutputNote): Promise<void> {
+async function isFileSynced(path: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    return await isSynced(handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** False where there was no room for it: some file systems tell only here. */
+async function isSynced(handle: FileHandle): Promise<boolean> {
+  try {
+    await handle.datasync();
+    return true;
+  } catch (error) {
+    if (!hasCode(error, ...NO_ROOM)) throw error;
+    return false;
+  }
+}
+
+/** Gives a file that is whole, and on disk, its name, and then its id. */
+async function keep({ dir, durable, record, kept }: Notes, note: OutputNote): Promise<void> {
   if (note.blob !== null) {
     // Over one that is there: its bytes are the same, or damaged.
     await rename(growingPath(dir, note.id), join(dir, BLOBS_FOLDER, note.blob));
-    if (durable) await syncFolder(join(dir, BLOBS_FOLDER));
+    if (durable) await syncPath(join(dir, BLOBS_FOLDER));
   }
   kept.set(note.id, note);
   await record(note);
@@ -189,13 +216,7 @@ function createOutputWriter(options: {
 
   let isLost = false;
   async function sync(handle: FileHandle): Promise<void> {
-    try {
-      await handle.datasync();
-    } catch (error) {
-      // Some file systems tell only here that there was no room.
-      if (!hasCode(error, ...NO_ROOM)) throw error;
-      isLost = true;
-    }
+    if (!(await isSynced(handle))) isLost = true;
   }
 
   async function finish(): Promise<void> {

@@ -5,7 +5,7 @@ import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE } from './disk-thread.ts';
 import type { StoredThread } from './open-thread.ts';
 import { orNull } from './or-null.ts';
 import { scanNotes } from './read-notes.ts';
-import { BLOBS_FOLDER, checkOutputs, OUTPUTS_FOLDER } from './stored-output.ts';
+import { BLOBS_FOLDER, blobsOf, checkOutputs, OUTPUTS_FOLDER } from './stored-output.ts';
 import { FILE_FORMAT, type FileEntry, isEntryName, SNAPSHOT_ENTRIES, writeThreadFile } from './thread-file.ts';
 import { META_FILE } from './thread-meta.ts';
 
@@ -25,7 +25,7 @@ export async function packThread(
   for await (const fault of checkOutputs(dir, outputs))
     throw new UsageError(`thread ${id} cannot be exported: ${fault}`, { code: 'thread_damaged' });
   // What a killed run gave no id yet is nobody's.
-  const blobs = new Set([...outputs.values()].map(({ blob }) => `${BLOBS_FOLDER}/${blob}`));
+  const blobs = new Set([...blobsOf(outputs)].map((blob) => `${BLOBS_FOLDER}/${blob}`));
   const log = [META_FILE, EVENTS_FILE, NOTES_FILE].map((name) => ({ name, path: join(dir, name) }));
   const entries: FileEntry[] = [
     ...log,

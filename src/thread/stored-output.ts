@@ -4,6 +4,7 @@ import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { orNull } from './or-null.ts';
+import { isOutputId } from './output-id.ts';
 import type { ThreadNote } from './thread-note.ts';
 
 export type OutputNote = Extract<ThreadNote, { kind: 'output' }>;
@@ -13,9 +14,6 @@ export const BLOBS_FOLDER = join('blobs', 'sha256');
 export const GROWING_FOLDER = 'blobs';
 /** Threads of format 1 have an output under its id, and its facts beside it. */
 export const OUTPUTS_FOLDER = 'outputs';
-
-const OUTPUT_ID = /^o[1-9]\d{0,8}$/;
-export const isOutputId = (name: string) => OUTPUT_ID.test(name);
 
 /** Bytes of one read: what a tool shows is far less. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
@@ -33,7 +31,7 @@ export interface OutputRange {
 /** `fault`: why what is on disk is not what was kept. */
 export type OutputReading = OutputRange | { fault: string };
 
-export interface StoredOutput {
+interface StoredOutput {
   id: string;
   totalBytes: number;
   storedBytes: number;
@@ -42,6 +40,10 @@ export interface StoredOutput {
   /** Hex, of the bytes that were kept; null where that is not on record (format 1, cut short). */
   sha256: string | null;
 }
+
+/** Names of the files that the notes speak of. */
+export const blobsOf = (notes: ReadonlyMap<string, OutputNote>): Set<string> =>
+  new Set([...notes.values()].flatMap(({ blob }) => (blob === null ? [] : [blob])));
 
 /** By its note or, in a thread of format 1, by its name; null when there is none of that id. */
 export async function findOutput(
@@ -88,7 +90,7 @@ export async function earlyOutputIds(dir: string): Promise<string[]> {
 }
 
 /** Why the bytes on disk are not those that were kept; null: they are. */
-export async function verifyOutput({ id, path, storedBytes, sha256 }: StoredOutput): Promise<string | null> {
+async function verifyOutput({ id, path, storedBytes, sha256 }: StoredOutput): Promise<string | null> {
   if (path === null) return null;
   const size = (await orNull(stat(path)))?.size;
   if (size === undefined) return `output ${id} is gone`;
@@ -134,14 +136,10 @@ export async function readRange(
   }
 }
 
-/** Reads outputs of a thread. What was verified once is not hashed again for each part that is read. */
-export function createOutputReader(dir: string) {
+/** Reads outputs of a thread, by the notes so far. What was verified once is not hashed again for each part that is read. */
+export function createOutputReader({ dir, notes }: { dir: string; notes: ReadonlyMap<string, OutputNote> }) {
   const verified = new Set<string>();
-  return async (
-    notes: ReadonlyMap<string, OutputNote>,
-    id: string,
-    range: { offset: number; limit: number },
-  ): Promise<OutputReading | null> => {
+  return async (id: string, range: { offset: number; limit: number }): Promise<OutputReading | null> => {
     const output = await findOutput(dir, notes, id);
     if (output === null) return null;
     const { path, totalBytes, storedBytes } = output;

@@ -1,6 +1,7 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { orNull } from './or-null.ts';
+import { syncPath } from './sync-path.ts';
 
 /** Beside the log: the git store of the snapshots. */
 export const STORE_FOLDER = 'store.git';
@@ -24,10 +25,11 @@ export function createStoreSync(threadDir: string): () => Promise<void> {
       (files) => files.length > 0,
     );
     const files = [join(store, 'start.json'), ...changed.flat()];
-    for (let at = 0; at < files.length; at += AT_ONCE) await Promise.all(files.slice(at, at + AT_ONCE).map(syncPath));
+    for (let at = 0; at < files.length; at += AT_ONCE)
+      await Promise.all(files.slice(at, at + AT_ONCE).map(syncIfThere));
     // A name is on disk only once its folder is.
     const above = changed.flatMap(([first = '']) => (first === '' ? [] : [join(first, '..')]));
-    await Promise.all([...above, ...(above.length > 0 ? [objects] : []), store].map(syncPath));
+    await Promise.all([...above, ...(above.length > 0 ? [objects] : []), store].map(syncIfThere));
     sinceMs = startMs - EARLIER_MS;
   };
 }
@@ -44,13 +46,5 @@ async function newFilesIn(folder: string, sinceMs: number): Promise<string[]> {
   return found.flat();
 }
 
-/** A file or folder; one that is gone (git packs what is loose) needs nothing. */
-async function syncPath(path: string): Promise<void> {
-  const handle = await orNull(open(path, 'r'));
-  if (handle === null) return;
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+/** One that is gone (git packs what is loose) needs nothing. */
+const syncIfThere = (path: string) => orNull(syncPath(path));

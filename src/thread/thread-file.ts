@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod';
+import { isOutputId } from './output-id.ts';
 
 /** Of the file; a change that this version could not read gets the next number. Files of format 1 have `outputs`, and no blobs. */
 export const FILE_FORMAT = 2;
@@ -27,7 +28,6 @@ export const FileEnd = z.strictObject({ entries: z.int().min(0), sha256: z.strin
 const NAMES: readonly RegExp[] = [
   /^(meta\.json|events\.jsonl|notes\.jsonl)$/,
   /^blobs\/sha256\/[0-9a-f]{64}$/,
-  /^outputs\/o[1-9]\d{0,8}(\.json)?$/,
   /^artifacts\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
   /^snapshots\/(start\.json|attributes|objects\.pack)$/,
 ];
@@ -37,7 +37,11 @@ export const SNAPSHOT_ENTRIES = {
   attributes: 'snapshots/attributes',
   pack: 'snapshots/objects.pack',
 } as const;
-export const isEntryName = (name: string) => NAMES.some((pattern) => pattern.test(name));
+/** What a thread of format 1 kept: an output, and its facts. */
+const EARLY_OUTPUT = /^outputs\/(\w+)(?:\.json)?$/;
+
+export const isEntryName = (name: string) =>
+  NAMES.some((pattern) => pattern.test(name)) || isOutputId(EARLY_OUTPUT.exec(name)?.[1] ?? '');
 
 export interface FileEntry {
   name: string;

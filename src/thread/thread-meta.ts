@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { hasCode } from '../errors.ts';
 import { oneLine } from '../events/index.ts';
+import { syncPath } from './sync-path.ts';
 
 export const META_FILE = 'meta.json';
 /** Of a thread's folder; a change that this version could not read gets the next number. */
@@ -42,11 +43,16 @@ export const ThreadMeta = z.object({
 });
 export type ThreadMeta = z.infer<typeof ThreadMeta>;
 
-export async function writeMeta(dir: string, meta: ThreadMeta): Promise<void> {
+/** In one step: what has a half of it would be a thread that does not open. It is on disk at the end, unless `isSyncedLater`. */
+export async function writeMeta(
+  dir: string,
+  meta: ThreadMeta,
+  { isSyncedLater = false }: { isSyncedLater?: boolean } = {},
+): Promise<void> {
   const draft = join(dir, `${META_FILE}.part`);
-  await writeFile(draft, `${JSON.stringify(meta, null, 2)}\n`, { mode: 0o600 });
-  // In one step: what has a half of it would be a thread that does not open.
+  await writeFile(draft, `${JSON.stringify(meta, null, 2)}\n`, { mode: 0o600, flush: !isSyncedLater });
   await rename(draft, join(dir, META_FILE));
+  if (!isSyncedLater) await syncPath(dir);
 }
 
 /** What any format says of itself. */

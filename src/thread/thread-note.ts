@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Denial, Usage } from '../events/index.ts';
+import { OUTPUT_ID } from './output-id.ts';
 
 const state = { state: z.record(z.string(), z.record(z.string(), z.unknown())).exactOptional() };
 const turn = z.int().min(0);
@@ -100,7 +101,7 @@ export const ThreadNote = z.discriminatedUnion('kind', [
   /** An output is whole on disk, under the digest of its bytes. Written before anything names it. */
   z.object({
     kind: z.literal('output'),
-    id: z.string().regex(/^o[1-9]\d{0,8}$/),
+    id: z.string().regex(OUTPUT_ID),
     totalBytes: z.int().min(0),
     /** Less than `totalBytes` when there was no more room. */
     storedBytes: z.int().min(0),

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
-import { FIRST_PREV, readEvents } from '../events/index.ts';
+import { type EventLine, FIRST_PREV, readEvents } from '../events/index.ts';
 import { lockPath } from './create-thread.ts';
 import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
 import { orNull } from './or-null.ts';
 import type { PackedSnapshots } from './pack-thread.ts';
-import { readNoteFile, scanNotes } from './read-notes.ts';
+import { type NoteLine, readNoteFile } from './read-notes.ts';
 import { readThreadFile } from './read-thread-file.ts';
 import { isThreadId, openStateFolder, threadsFolder, unusableState } from './state-folder.ts';
-import { BLOBS_FOLDER, checkOutputs, OUTPUTS_FOLDER } from './stored-output.ts';
+import { BLOBS_FOLDER, checkOutputs, OUTPUTS_FOLDER, type OutputNote } from './stored-output.ts';
 import { SNAPSHOT_ENTRIES } from './thread-file.ts';
 import { META_FILE, parseMeta, readMeta, type ThreadMeta, TRUST_OPTIONS, writeMeta } from './thread-meta.ts';
 import { readTimeline, treesOf } from './timeline.ts';
@@ -107,13 +107,15 @@ async function settle(dir: string, id: string, { file, workspace, takeSnapshots 
   const found = parseMeta((await orNull(readFile(join(dir, META_DRAFT), 'utf8'))) ?? '');
   if ('unreadable' in found) return refuse(found.unreadable);
   if (found.thread_id !== id) return refuse(`its ${META_FILE} names another thread`);
-  const fault = await findFault(dir);
-  if (fault !== null) return refuse(fault);
+  for (const name of [EVENTS_FILE, NOTES_FILE])
+    if ((await orNull(stat(join(dir, name)))) === null) return refuse(`it lacks ${name}`);
+  const outputs = new Map<string, OutputNote>();
   const readings = {
-    readEvents: () => readEvents(join(dir, EVENTS_FILE)),
-    readNotes: () => readNoteFile(join(dir, NOTES_FILE)),
+    readEvents: () => wholeEvents(join(dir, EVENTS_FILE), refuse),
+    readNotes: () => wholeNotes(join(dir, NOTES_FILE), { outputs, refuse }),
   };
   const trees = [...treesOf(await readTimeline(readings))];
+  for await (const fault of checkOutputs(dir, outputs)) return refuse(fault);
   const files = {
     pack: join(dir, SNAPSHOT_ENTRIES.pack),
     start: join(dir, SNAPSHOT_ENTRIES.start),
@@ -150,25 +152,31 @@ function trustOptionsOf(asked: ThreadMeta['asked']): NonNullable<ThreadMeta['ask
   });
 }
 
-/** What is wrong with the log, or null. */
-async function findFault(dir: string): Promise<string | null> {
-  for (const name of [EVENTS_FILE, NOTES_FILE])
-    if ((await orNull(stat(join(dir, name)))) === null) return `it lacks ${name}`;
+/** The events of runs one after the other, as long as nothing is wrong with them. */
+async function* wholeEvents(path: string, refuse: (why: string) => never): AsyncGenerator<EventLine> {
   let prev = FIRST_PREV;
   let seq = 0;
-  for await (const line of readEvents(join(dir, EVENTS_FILE))) {
-    if (line.kind === 'fault') return `${EVENTS_FILE}, line ${line.lineNumber}: ${line.message}`;
+  for await (const line of readEvents(path)) {
+    if (line.kind === 'fault') return refuse(`${EVENTS_FILE}, line ${line.lineNumber}: ${line.message}`);
     const { event } = line;
     // A run begins a chain of its own.
     if (event.seq === 0 && event.type === 'run.started') [prev, seq] = [FIRST_PREV, 0];
     if (event.prev !== prev || event.seq !== seq)
-      return `${EVENTS_FILE}, line ${line.lineNumber} does not follow the one before`;
+      return refuse(`${EVENTS_FILE}, line ${line.lineNumber} does not follow the one before`);
     prev = createHash('sha256').update(line.line).digest('hex');
     seq += 1;
+    yield line;
   }
-  for await (const line of readNoteFile(join(dir, NOTES_FILE)))
-    if (line.kind === 'fault') return `${NOTES_FILE}, line ${line.lineNumber}: ${line.reason}`;
-  const { outputs } = await scanNotes(join(dir, NOTES_FILE));
-  for await (const fault of checkOutputs(dir, outputs)) return fault;
-  return null;
+}
+
+/** The same of the notes; the outputs that they name are known at their end. */
+async function* wholeNotes(
+  path: string,
+  { outputs, refuse }: { outputs: Map<string, OutputNote>; refuse(why: string): never },
+): AsyncGenerator<NoteLine> {
+  for await (const line of readNoteFile(path)) {
+    if (line.kind === 'fault') return refuse(`${NOTES_FILE}, line ${line.lineNumber}: ${line.reason}`);
+    if (line.note.kind === 'output') outputs.set(line.note.id, line.note);
+    yield line;
+  }
 }

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { hasStrace, parseTrace } from '../resume/system-calls.ts';
 import { type Bench, CLI, commitAll, createBench, runCli, treeOf, writeCassette } from '../scenario.ts';
 
 const POLICY = 'version: 1\nlimits: {output_bytes: 1KiB}\nverify: {checks: []}\n';
@@ -29,6 +30,17 @@ async function toldIn(id: string, request: number): Promise<[string, string][]> 
   const { stdout } = await runCli(['thread', 'show', id, '--request', String(request), '--json'], bench);
   const pieces: { source: string; text: string }[] = JSON.parse(stdout).pieces;
   return pieces.flatMap(({ source, text }) => (source.startsWith('tool ') ? [[source.slice(5), text]] : []));
+}
+
+/** A thread of format 1, in the folder that it works in. */
+async function importEarly() {
+  const other = { cwd: join(bench.root, 'count'), env: { XDG_STATE_HOME: join(bench.root, 'state') } };
+  mkdirSync(other.cwd);
+  writeFileSync(join(other.cwd, 'a.txt'), 'a\n');
+  writeFileSync(join(other.cwd, 'belay.yml'), POLICY);
+  const file = join(bench.io, 'format-1.belay');
+  copyFileSync(join(import.meta.dirname, '../thread/fixtures/format-1.belay'), file);
+  return { other, id: (await runCli(['thread', 'import', file], bench, other)).stdout.trim() };
 }
 
 describe('an output that was kept', () => {
@@ -72,13 +84,7 @@ describe('an output that was kept', () => {
   }, 60_000);
 
   it('comes from a thread of format 1 as it is, which then goes on in format 2', async () => {
-    const other = { cwd: join(bench.root, 'count'), env: { XDG_STATE_HOME: join(bench.root, 'state') } };
-    mkdirSync(other.cwd);
-    writeFileSync(join(other.cwd, 'a.txt'), 'a\n');
-    writeFileSync(join(other.cwd, 'belay.yml'), POLICY);
-    const file = join(bench.io, 'format-1.belay');
-    copyFileSync(join(import.meta.dirname, '../thread/fixtures/format-1.belay'), file);
-    const id = (await runCli(['thread', 'import', file], bench, other)).stdout.trim();
+    const { other, id } = await importEarly();
     const meta = () => JSON.parse(readFileSync(join(folder(id), 'meta.json'), 'utf8'));
     const outputs = () => readdirSync(join(folder(id), 'outputs')).sort();
     expect([meta().format, outputs()]).toEqual([1, ['o1', 'o1.json', 'o2', 'o2.json']]);
@@ -159,4 +165,30 @@ describe('an output that was kept', () => {
     expect(shown).toEqual(['read_output', expect.stringMatching(/^1\n2\n3\n/)]);
     expect(readdirSync(join(folder(id), 'blobs/sha256'))).toEqual([DIGEST]);
   }, 60_000);
+
+  it.skipIf(!hasStrace)(
+    'is on disk before it takes its name, as is what says which format a thread has',
+    async () => {
+      const { other, id } = await importEarly();
+      // As a killed run leaves it.
+      writeFileSync(join(folder(id), 'blobs/o9.part'), NUMBERS);
+      const trace = join(bench.io, 'trace');
+      const words = ['-f', '-yy', '-e', 'trace=fsync,fdatasync,rename', '-o', trace, process.execPath, CLI];
+      execFileSync('strace', [...words, 'thread', 'export', id, join(bench.io, 'thread.belay')], {
+        ...{ cwd: other.cwd, env: bench.env, stdio: 'ignore' },
+      });
+      const calls = parseTrace(readFileSync(trace, 'utf8'));
+      const renamed = (draft: string) =>
+        calls.find(({ name, text }) => name === 'rename' && text.includes(`/${draft}"`));
+      const syncsOf = (file: string) =>
+        calls.filter(({ name, text }) => name.endsWith('sync') && text.includes(`/${file}>`)).map(({ to }) => to);
+      for (const draft of ['o9.part', 'meta.json.part'])
+        expect({ draft, syncs: syncsOf(draft).filter((to) => to < (renamed(draft)?.from ?? 0)).length }).toEqual({
+          draft,
+          syncs: 1,
+        });
+      expect(syncsOf(id).some((to) => to > (renamed('meta.json.part')?.to ?? Number.POSITIVE_INFINITY))).toBe(true);
+    },
+    60_000,
+  );
 });

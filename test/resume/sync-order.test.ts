@@ -1,38 +1,13 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CLI } from '../scenario.ts';
 import { openSite } from './site.ts';
+import { hasStrace, parseTrace, type SystemCall } from './system-calls.ts';
 
-const strace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 const CALLS = 'write,writev,sendto,sendmsg,fdatasync,fsync,execve,rename,renameat,renameat2,link,linkat';
 const LOGS = ['events.jsonl', 'notes.jsonl'];
-
-interface SystemCall {
-  name: string;
-  text: string;
-  /** Calls of several threads overlap: where this one began and ended in the trace. */
-  from: number;
-  to: number;
-}
-
-/** What `strace -f` wrote, one call an entry, in the order of their ends. */
-function parseTrace(text: string): SystemCall[] {
-  const open = new Map<string, { text: string; from: number }>();
-  return text.split('\n').flatMap((line, at): SystemCall[] => {
-    const [, pid = '', rest = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
-    if (rest.endsWith('<unfinished ...>')) {
-      open.set(pid, { text: rest.slice(0, -16), from: at });
-      return [];
-    }
-    const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest);
-    const before = resumed === null ? { text: '', from: at } : (open.get(pid) ?? { text: '', from: at });
-    const whole = before.text + (resumed?.[1] ?? rest);
-    const name = /^(\w+)\(/.exec(whole)?.[1];
-    return name === undefined ? [] : [{ name, text: whole, from: before.from, to: at }];
-  });
-}
 
 /** Logs with a line that is not known to be on disk when a call begins. */
 function unsynced(calls: readonly SystemCall[], effect: SystemCall): string[] {
@@ -46,7 +21,7 @@ function unsynced(calls: readonly SystemCall[], effect: SystemCall): string[] {
   });
 }
 
-it.skipIf(!strace)(
+it.skipIf(!hasStrace)(
   'no request, command or file write begins before the thread is on disk',
   async () => {
     const site = await openSite(

@@ -39,9 +39,7 @@ async function conclude(
 async function auditThread(thread: StoredThread, io: Invocation['io']): Promise<number> {
   const { faults, events, outcome } = await auditEvents(thread.readEvents(), { severalRuns: true });
   const told = faults.map(({ line, reason }) => `events.jsonl:${line}: ${reason}`);
-  for await (const line of thread.readNotes())
-    if (line.kind === 'fault') told.push(`notes.jsonl:${line.lineNumber}: ${line.reason}`);
-  for await (const fault of thread.checkOutputs()) told.push(fault);
+  for await (const fault of thread.checkNotes()) told.push(fault);
   for (const fault of told) await print(io.stderr, `${thread.id}: ${fault}\n`);
   return conclude(told.length, { events, said: `outcome ${outcome ?? 'unknown'}` }, io);
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 
-/** A new name is on disk only once its folder is. */
-export async function syncFolder(path: string): Promise<void> {
+/** Puts a file or a folder on disk. A new name is there only once its folder is. */
+export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
