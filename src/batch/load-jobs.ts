@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type * as z from 'zod';
 import { UsageError } from '../errors.ts';
-import { Job, oneLine } from '../events/index.ts';
+import { Job, jsonOf, oneLine } from '../events/index.ts';
 import { nearestName } from '../policy/index.ts';
 
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -74,13 +74,8 @@ export function refuseFaults(faults: readonly string[]): void {
 type Parsed = { ok: true; job: Job } | { ok: false; fault: string };
 
 function parseLine(line: string): Parsed {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return { ok: false, fault: 'the line is not JSON' };
-  }
+  const value = jsonOf(line);
+  if (value === undefined) return { ok: false, fault: 'the line is not JSON' };
   const parsed = Job.safeParse(value);
   return parsed.success ? { ok: true, job: parsed.data } : { ok: false, fault: describe(parsed.error) };
 }

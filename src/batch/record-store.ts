@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, hasCode, UsageError } from '../errors.ts';
-import { JobRecord, readJsonLines, toJson } from '../events/index.ts';
+import { JobRecord, jsonOf, readJsonLines, toJson } from '../events/index.ts';
 import { isDone } from './worst-exit.ts';
 
 /** A result is at most an event's line; a record holds little more. */
@@ -116,11 +116,11 @@ async function syncFile(handle: FileHandle): Promise<void> {
 
 async function readRecord(path: string, digest: string): Promise<JobRecord | null> {
   try {
-    const parsed = JobRecord.safeParse(JSON.parse(await readFile(path, 'utf8')));
+    const parsed = JobRecord.safeParse(jsonOf(await readFile(path, 'utf8')));
     // A record of another version of belay: the job is done again.
     return parsed.success && parsed.data.digest === digest && isDone(parsed.data) ? parsed.data : null;
   } catch (error) {
-    if (error instanceof SyntaxError || hasCode(error, 'ENOENT')) return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

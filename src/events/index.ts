@@ -20,7 +20,7 @@ export { JobRecord, RunSummary, Shard } from './job-record.ts';
 export { type LineFile, openLineFile } from './line-file.ts';
 export { openBatchTrace, openTraceSink } from './open-trace-sink.ts';
 export { exitCodeOf, INTERRUPTION_EXITS, type Interruption, isJudged, Outcome } from './outcome.ts';
-export { parseJson } from './parse-json.ts';
+export { jsonOf, parseJson } from './parse-json.ts';
 export { toPlainJson } from './plain-json.ts';
 export { createProgressLines } from './progress-lines.ts';
 export { type EventLine, parseEventLine, readEvents } from './read-events.ts';

@@ -9,6 +9,16 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
+/** undefined, which no JSON text means, where the text is none (or is nested beyond the parser's stack). */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 /** By hand: a pattern for strings would keep a place to go back to for each of their characters. */
 function isTooDeep(text: string): boolean {
   let depth = 0;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
+import { jsonOf } from './parse-json.ts';
 
 /** Why a line is not a JSON object of its own. `torn`: the input ends inside it. `unreadable`: the input broke off. */
 export type LineFault =
@@ -81,7 +82,7 @@ function parseLine(parts: readonly Uint8Array[], lineNumber: number): JsonLine {
   if (line === null) return fault(lineNumber, 'bad_utf8');
   if (line === '') return fault(lineNumber, 'empty');
   if (line.includes('\r')) return fault(lineNumber, 'carriage_return');
-  const value = parseJson(line);
+  const value = jsonOf(line);
   if (value === undefined) return fault(lineNumber, 'not_json');
   return isObject(value) ? { kind: 'line', lineNumber, line, value } : fault(lineNumber, 'not_object');
 }
@@ -96,16 +97,6 @@ const tooLong = (maxLineBytes: number) => `the line is longer than ${maxLineByte
 /** A byte order mark stays, and then the line is no JSON. */
 function decodeUtf8(bytes: Buffer): string | null {
   return isUtf8(bytes) ? bytes.toString('utf8') : null;
-}
-
-/** undefined, which no JSON text means, when the text is none (or is nested beyond the parser's stack). */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -31,19 +31,26 @@ export interface KeyOptions {
 const MAX_KEY_BYTES = 64 * 1024;
 const PROXY_VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
 
-/** Where the key of a provider usually is. */
-const USUAL_VARIABLES: Readonly<Record<string, readonly string[]>> = {
-  openai: ['OPENAI_API_KEY'],
-  anthropic: ['ANTHROPIC_API_KEY'],
-  google: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
-  '@ai-sdk/azure': ['AZURE_API_KEY'],
-};
+interface UsualKey {
+  /** Variables; all of any one set will do. */
+  sets: readonly (readonly string[])[];
+  /** The provider's package reads them itself; else belay reads the one of a set. */
+  isLeftToPackage?: true;
+  /** Secrets that may go with them. */
+  beside?: readonly string[];
+}
 
-const AWS_CREDENTIALS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
-
-/** What a provider package reads itself beside `<PACKAGE>_API_KEY`. */
-const VARIABLES_OF_PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  '@ai-sdk/amazon-bedrock': ['AWS_BEARER_TOKEN_BEDROCK', ...AWS_CREDENTIALS, 'AWS_SESSION_TOKEN'],
+/** Where the key of a provider that needs one usually is. */
+const USUAL_KEYS: Readonly<Record<string, UsualKey>> = {
+  openai: { sets: [['OPENAI_API_KEY']] },
+  anthropic: { sets: [['ANTHROPIC_API_KEY']] },
+  google: { sets: [['GOOGLE_GENERATIVE_AI_API_KEY'], ['GEMINI_API_KEY']] },
+  '@ai-sdk/azure': { sets: [['AZURE_API_KEY']] },
+  '@ai-sdk/amazon-bedrock': {
+    sets: [['AWS_BEARER_TOKEN_BEDROCK'], ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']],
+    isLeftToPackage: true,
+    beside: ['AWS_SESSION_TOKEN'],
+  },
 };
 
 /**
@@ -108,32 +115,27 @@ async function readKey(model: ModelPolicy, { env, folder }: KeyOptions): Promise
 }
 
 function usualKey(model: ModelPolicy, env: Environment): Secret | null {
-  const usual = USUAL_VARIABLES[model.provider] ?? [];
-  const found = usual.find((name) => (env[name] ?? '').trim() !== '');
-  if (found !== undefined) return named(found, env[found] ?? '', found);
+  const usual = USUAL_KEYS[model.provider];
+  if (usual === undefined) return null;
+  const found = usual.sets.find((set) => set.every((name) => (env[name] ?? '').trim() !== ''));
+  if (found !== undefined) {
+    const [name = ''] = found;
+    return usual.isLeftToPackage ? null : named(name, env[name] ?? '', name);
+  }
   if (model.baseUrl !== null && isLocal(model.baseUrl)) return null;
-  const isSet = (name: string) => (env[name] ?? '').trim() !== '';
-  if (
-    model.provider === '@ai-sdk/amazon-bedrock' &&
-    !isSet('AWS_BEARER_TOKEN_BEDROCK') &&
-    !AWS_CREDENTIALS.every(isSet)
-  )
-    throw new UsageError(
-      `the model ${model.provider}/${model.name} needs a key: set AWS_BEARER_TOKEN_BEDROCK, or ${AWS_CREDENTIALS.join(' and ')}, or name its source in model.api_key_env, api_key_file or api_key_command`,
-      { code: 'key' },
-    );
-  if (usual.length === 0) return null;
+  const sets = usual.sets.map((set) => set.join(' and ')).join(', or ');
   throw new UsageError(
-    `the model ${model.provider}/${model.name} needs a key: set ${usual.join(' or ')}, or name its source in model.api_key_env, api_key_file or api_key_command`,
+    `the model ${model.provider}/${model.name} needs a key: set ${sets}, or name its source in model.api_key_env, api_key_file or api_key_command`,
     { code: 'key' },
   );
 }
 
-/** What a provider package reads itself where the policy names no key: left to it, but known to be secret. */
+/** Everything that the provider's package may read by itself is a secret, also where the policy names another key. */
 function ownSecrets(provider: string, env: Environment): Secret[] {
+  const { sets = [], beside = [] } = USUAL_KEYS[provider] ?? {};
   const last = provider.slice(provider.lastIndexOf('/') + 1);
-  const usual = `${last.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY`;
-  return [...(VARIABLES_OF_PACKAGES[provider] ?? []), usual].flatMap((name) => {
+  const custom = `${last.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY`;
+  return [...new Set([...sets.flat(), ...beside, custom])].flatMap((name) => {
     const value = env[name]?.trim() ?? '';
     return value === '' ? [] : [{ name, value }];
   });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonOf } from '../events/index.ts';
 import type { ModelFailure } from './model.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import { TransportError } from './transport-error.ts';
@@ -147,12 +148,7 @@ function detailsOf(value: unknown, depth = 0): Detail[] {
 
 function parseBody(body: string | undefined): unknown {
   if (body === undefined || body.length > 1024 * 1024) return undefined;
-  try {
-    return JSON.parse(body);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return jsonOf(body);
 }
 
 function causesOf(error: unknown): unknown[] {

@@ -1,13 +1,16 @@
 import type { JSONObject } from '@ai-sdk/provider';
 
-/** Tokens of thinking for providers that take a budget. Anthropic's minimum is 1,024; Gemini 2.5 Flash's maximum is 24,576. */
+/** In tokens: the maximum of Gemini 2.5 Flash. */
+export const LARGEST_BUDGET = 24_576;
+
+/** Tokens of thinking for providers that take a budget. Anthropic's minimum is 1,024. */
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: 1024,
   low: 4096,
   medium: 10_000,
   high: 24_000,
-  xhigh: 24_576,
-  max: 24_576,
+  xhigh: LARGEST_BUDGET,
+  max: LARGEST_BUDGET,
 };
 const DEFAULT_BUDGET = 10_000;
 

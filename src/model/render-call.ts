@@ -12,6 +12,7 @@ import {
   googleThinking,
   isAdaptiveClaude,
   isBudgetedClaude,
+  LARGEST_BUDGET,
 } from './reasoning-options.ts';
 import { type RenderedTurns, renderPrompt } from './render-prompt.ts';
 import { isBedrock, type WireSettings } from './wire.ts';
@@ -38,8 +39,8 @@ function renderTool(tool: ToolSpec, { wire }: WireSettings): LanguageModelV3Func
   return { type: 'function', name: tool.name, description: tool.description, inputSchema: tool.inputSchema, ...strict };
 }
 
-/** What Claude Opus 4, the smallest of those that think within a budget, has left (32,000) beside the largest budget. */
-const BESIDE_BUDGET = 7168;
+/** Of what Claude Opus 4 may answer, the smallest of those that think within a budget: what is left beside the largest one. */
+const BESIDE_BUDGET = 32_000 - LARGEST_BUDGET;
 
 /**
  * Only Anthropic demands a number, and refuses one that does not fit beside the input. A tenth of the window leaves room
@@ -47,10 +48,10 @@ const BESIDE_BUDGET = 7168;
  * number to a budget of thinking, and would take a small one of its own.
  */
 function defaultMaxOutputTokens({ wire, name, reasoningEffort, contextWindow }: WireSettings): number | undefined {
-  if (isBedrock(wire)) return reasoningEffort !== null && isBudgetedClaude(name) ? BESIDE_BUDGET : undefined;
+  const thinks = reasoningEffort !== null && reasoningEffort !== 'none';
+  if (isBedrock(wire)) return thinks && isBudgetedClaude(name) ? BESIDE_BUDGET : undefined;
   if (wire !== 'anthropic') return undefined;
-  const thinksWithin = reasoningEffort !== null && isAdaptiveClaude(name);
-  return thinksWithin ? 32_000 : Math.min(32_000, Math.floor(contextWindow / 10));
+  return thinks && isAdaptiveClaude(name) ? 32_000 : Math.min(32_000, Math.floor(contextWindow / 10));
 }
 
 function renderOptions(request: ModelRequest, { wire, name, reasoningEffort }: WireSettings): SharedV3ProviderOptions {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonOf } from '../events/index.ts';
 
 const Manifest = z.object({
   scripts: z.record(z.string(), z.unknown()).optional().catch(undefined),
@@ -9,13 +10,7 @@ export type ProjectManifest = z.infer<typeof Manifest>;
 
 /** What package.json and composer.json have in common; nothing where it cannot be read. */
 export function parseManifest(text: string | null): ProjectManifest {
-  if (text === null) return {};
-  try {
-    return Manifest.safeParse(JSON.parse(text)).data ?? {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+  return (text === null ? undefined : Manifest.safeParse(jsonOf(text)).data) ?? {};
 }
 
 export function scriptsOf(text: string | null): Readonly<Record<string, unknown>> {

@@ -3,6 +3,7 @@ import { link, mkdir, readdir, readFile, rename, rmdir, stat, unlink, writeFile 
 import { join } from 'node:path';
 import * as z from 'zod';
 import { hasCode } from '../errors.ts';
+import { jsonOf } from '../events/index.ts';
 import { findProcess, type ProcessIdentity } from './process-identity.ts';
 
 /** After so long without a heartbeat, a holder out of sight counts as gone. */
@@ -45,7 +46,10 @@ export async function makeClaim(folder: string, text: ClaimText): Promise<string
       return token;
     } catch (error) {
       // The holder before took its empty folder away in between.
-      if (!hasCode(error, 'ENOENT')) throw error;
+      if (hasCode(error, 'ENOENT')) continue;
+      await ifThere(unlink(join(folder, token + DRAFT)));
+      await dropFolder(folder);
+      throw error;
     }
   }
 }
@@ -73,6 +77,11 @@ export async function markHeld(folder: string, token: string): Promise<void> {
 export async function dropClaim(folder: string, token: string): Promise<void> {
   await ifThere(unlink(join(folder, token + HELD)));
   await ifThere(unlink(join(folder, token)));
+  await dropFolder(folder);
+}
+
+/** Claims of others keep it. */
+async function dropFolder(folder: string): Promise<void> {
   try {
     await rmdir(folder);
   } catch (error) {
@@ -89,7 +98,12 @@ export async function findLivingClaims(folder: string, own: string | null, self:
     const found = await ifThere(Promise.all([readFile(path, 'utf8'), stat(path)]));
     if (found === null) continue;
     const [json, { mtimeMs: changedMs }] = found;
-    const claim = { token, isHeld: names.includes(token + HELD), text: parseClaim(json), changedMs };
+    const claim = {
+      token,
+      isHeld: names.includes(token + HELD),
+      text: ClaimText.safeParse(jsonOf(json)).data ?? null,
+      changedMs,
+    };
     if (await isLiving(claim, self)) living.push(claim);
     else for (const name of [token + HELD, token]) await ifThere(unlink(join(folder, name)));
   }
@@ -101,20 +115,11 @@ async function isLiving({ text, changedMs }: Claim, self: ProcessIdentity): Prom
   return found === 'unknown' ? Date.now() - changedMs < SILENT_MS : found === 'alive';
 }
 
-function parseClaim(json: string): ClaimText | null {
-  try {
-    return ClaimText.safeParse(JSON.parse(json)).data ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
 async function ifThere<T>(step: Promise<T>): Promise<T | null> {
   try {
     return await step;
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
+    if (hasCode(error, 'ENOENT', 'ENAMETOOLONG')) return null;
     throw error;
   }
 }

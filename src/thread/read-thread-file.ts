@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type * as z from 'zod';
 import { codeOf, UsageError } from '../errors.ts';
-import { oneLine } from '../events/index.ts';
+import { jsonOf, oneLine } from '../events/index.ts';
 import { EntryHeader, FILE_FORMAT, FileEnd, FileHeader, isEntryName } from './thread-file.ts';
 
 export interface ThreadFileReading {
@@ -23,7 +23,7 @@ export async function readThreadFile({ path, maxBytes, place }: ThreadFileReadin
     new UsageError(`${path} is no thread that can be imported: ${why}`, { code: 'thread_file', cause });
   const source = await createByteSource(path);
   const lineAs = async <T>(schema: z.ZodType<T>): Promise<T> => {
-    const parsed = schema.safeParse(parseJson(await source.line()));
+    const parsed = schema.safeParse(jsonOf(await source.line()));
     if (!parsed.success) throw broken('a line of it is not as it should be');
     return parsed.data;
   };
@@ -38,7 +38,7 @@ export async function readThreadFile({ path, maxBytes, place }: ThreadFileReadin
     let bytes = 0;
     for (;;) {
       const digest = source.digest();
-      const value = parseJson(await source.line());
+      const value = jsonOf(await source.line());
       const end = FileEnd.safeParse(value);
       if (end.success) {
         if (end.data.sha256 !== digest || end.data.entries !== names.size)
@@ -136,13 +136,4 @@ async function createByteSource(path: string) {
       file.destroy();
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

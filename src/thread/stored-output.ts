@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { jsonOf } from '../events/index.ts';
 import { orNull } from './or-null.ts';
 import { isOutputId } from './output-id.ts';
 import type { ThreadNote } from './thread-note.ts';
@@ -76,12 +77,7 @@ async function findEarlyOutput(dir: string, id: string): Promise<StoredOutput | 
 
 /** null as well when the writer was killed in the middle. */
 function parseFacts(text: string | null): z.infer<typeof OutputFacts> | null {
-  try {
-    return text === null ? null : (OutputFacts.safeParse(JSON.parse(text)).data ?? null);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return (text === null ? null : OutputFacts.safeParse(jsonOf(text)).data) ?? null;
 }
 
 export async function earlyOutputIds(dir: string): Promise<string[]> {

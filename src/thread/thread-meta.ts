@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { hasCode } from '../errors.ts';
-import { oneLine } from '../events/index.ts';
+import { jsonOf, oneLine } from '../events/index.ts';
 import { syncPath } from './sync-path.ts';
 
 export const META_FILE = 'meta.json';
@@ -69,13 +69,9 @@ export async function readMeta(dir: string): Promise<ThreadMeta | 'missing' | { 
 }
 
 export function parseMeta(text: string): ThreadMeta | { unreadable: string } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return ThreadMeta.safeParse(value).data ?? { unreadable: describe(value) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return { unreadable: `its ${META_FILE} is not JSON` };
-    throw error;
-  }
+  const value = jsonOf(text);
+  if (value === undefined) return { unreadable: `its ${META_FILE} is not JSON` };
+  return ThreadMeta.safeParse(value).data ?? { unreadable: describe(value) };
 }
 
 function describe(value: unknown): string {

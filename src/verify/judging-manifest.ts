@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { jsonOf } from '../events/index.ts';
 
 /** Keys of package.json (and composer.json) that say what the checks' commands do: scripts, and settings of test runners. */
 const JUDGING_KEYS = [
@@ -42,14 +43,7 @@ function judgingKeys(bytes: Buffer | null): string {
 }
 
 function parse(bytes: Buffer | null): Record<string, unknown> | null {
-  if (bytes === null) return null;
-  try {
-    const parsed = Manifest.safeParse(JSON.parse(bytes.toString('utf8')));
-    return parsed.success ? parsed.data : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return (bytes === null ? null : Manifest.safeParse(jsonOf(bytes.toString('utf8'))).data) ?? null;
 }
 
 function judgingSections(bytes: Buffer | null): string {

@@ -1,3 +1,4 @@
+import { jsonOf } from '../events/index.ts';
 import { createLineTally, numberIn, type Tally } from './tally.ts';
 
 /** `go test -v` names each test and subtest; plain `ok pkg 0.1s` names packages only: a gap. */
@@ -36,13 +37,8 @@ export function createGoJsonTally(): Tally {
 }
 
 function parseEvent(line: string): { Action?: unknown; Test?: unknown } | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? { ...value } : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = jsonOf(line);
+  return typeof value === 'object' && value !== null ? { ...value } : null;
 }
 
 /** cargo prints one `test result:` line for each target. */

@@ -149,7 +149,7 @@ describe('a command line that is wrong', () => {
         out: expect.stringMatching(/^allow: /),
         said: `belay: ${subject} is explained as a command; a connection is HOST:PORT, such as example.org:443`,
       });
-    for (const subject of ['git push', './a.sh', 'example.org:443', 'v1.2'])
+    for (const subject of ['git push', './a.sh', 'build.sh', 'example.org:443', 'v1.2'])
       expect(await tell('policy', 'explain', subject)).toMatchObject({ code: 0, said: '' });
   });
 

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { findPackage } from '../../src/model/find-package.ts';
 import { contextWindowOf, createModel, editFamilyOf, loadPrices } from '../../src/model/index.ts';
 import { anthropicThinking, bedrockReasoning, googleThinking } from '../../src/model/reasoning-options.ts';
+import { renderCall } from '../../src/model/render-call.ts';
 import { wireOfPackage } from '../../src/model/wire.ts';
 import { answerOf, ask, modelPolicy, openModel, scripted, wirePolicy } from './fixtures.ts';
 import { chat, startScriptedServer } from './scripted-server.ts';
@@ -253,6 +254,20 @@ test.each([
 ])('on Bedrock %s is told %s as %j', (name, effort, expected) => {
   expect(bedrockReasoning(name, effort)).toEqual(expected);
 });
+
+test.each([
+  ['none', 'bedrock-claude', undefined],
+  ['low', 'bedrock-claude', 7424],
+  ['none', 'anthropic', 20_000],
+] as const)(
+  'with the effort %s a Claude with a budget on the wire %s leaves the answer %s tokens',
+  (effort, wire, most) => {
+    const name = 'claude-sonnet-4-5-20250929';
+    const settings = { wire, name, reasoningEffort: effort, contextWindow: 200_000, isWindowAssumed: false };
+    const request = { system: '', messages: [], tools: [], cacheKey: '' };
+    expect(renderCall(request, settings).maxOutputTokens).toBe(most);
+  },
+);
 
 test.each([
   ['@ai-sdk/azure', 'gpt-5.6', 'azure'],

@@ -182,7 +182,7 @@ describe.skipIf(BELAY_OFFLINE === '1')('a provider package from the registry', (
       body: {
         system: [{ text: expect.any(String) }, { cachePoint: { type: 'default' } }],
         additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 4096 } },
-        inferenceConfig: { maxTokens: 4096 + 7168 },
+        inferenceConfig: { maxTokens: 4096 + 7424 },
       },
     });
     expect(second?.body['messages']).toMatchObject([

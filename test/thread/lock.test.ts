@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +10,8 @@ import { identifySelf } from '../../src/thread/process-identity.ts';
 import { tempFolder } from '../events/temp-folder.ts';
 
 const FIXTURE = fileURLToPath(new URL('./fixtures/hold-lock.mjs', import.meta.url));
+/** Of Linux; elsewhere less. */
+const MOST_PATH_BYTES = 4095;
 const onLinux = process.platform === 'linux';
 
 async function startHolder(path: string): Promise<{ child: ChildProcess; said: string }> {
@@ -48,6 +50,20 @@ describe('acquireLock', () => {
     expect(readdirSync(folder)).toEqual([]);
     expect((await take(path)).kind).toBe('acquired');
     expect(readdirSync(folder)).toEqual(['lock']);
+  });
+
+  it.skipIf(!onLinux)('leaves nothing where the claim cannot be written', async () => {
+    const folder = tempFolder();
+    let parent = folder;
+    const room = () => MOST_PATH_BYTES - 20 - Buffer.byteLength(parent);
+    // The folder's own path is just short enough, that of a claim in it is not.
+    while (room() > 0) {
+      parent = join(parent, 'x'.repeat(Math.min(200, room())));
+      if (room() > 0) mkdirSync(parent);
+    }
+    await expect(acquireLock({ path: parent, owner: 'me' })).rejects.toMatchObject({ code: 'ENAMETOOLONG' });
+    expect(readdirSync(dirname(parent))).toEqual([]);
+    expect((await take(join(folder, 'lock'))).kind).toBe('acquired');
   });
 
   it('is held by a living process and free once that was killed', async () => {

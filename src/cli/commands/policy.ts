@@ -31,6 +31,8 @@ async function check({ io, options }: Invocation, subject: string | undefined): 
   return 0;
 }
 
+/** Programs are called by their files' names, and some of these endings are top-level domains as well. */
+const PROGRAM_FILE = /\.(bash|bat|bin|cjs|cmd|exe|js|jar|lua|mjs|out|phar|php|pl|ps1|py|rb|run|sh|ts|zsh)$/i;
 const LOOKS_LIKE_HOST = /^(https?:\/\/\S+|[\w-]+(\.[\w-]+)*\.[a-z]{2,})$/i;
 
 export const policyAction: Handler = async (invocation) => {
@@ -56,7 +58,7 @@ export const policyAction: Handler = async (invocation) => {
       await print(io.stdout, text);
       return 0;
     }
-    if (LOOKS_LIKE_HOST.test(subject))
+    if (LOOKS_LIKE_HOST.test(subject) && (subject.includes('://') || !PROGRAM_FILE.test(subject)))
       await print(
         io.stderr,
         `belay: ${oneLine(subject)} is explained as a command; a connection is HOST:PORT, such as example.org:443\n`,
