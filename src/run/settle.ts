@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { UsageError } from '../errors.ts';
 import type { Changes, Result } from '../events/index.ts';
 import type { Thread } from '../thread/index.ts';
 import { dependencyChanges, reviewAreas, snapshotAnyhow, type TreeId, touchedTests } from '../workspace/index.ts';
@@ -30,7 +31,8 @@ function delivers(conclusion: Conclusion, context: RunContext): boolean {
 export async function settle(context: RunContext, trees: Trees, conclusion: Conclusion): Promise<Settled> {
   const { policy, request, thread, workspace } = context;
   // A run that ended before it brought the thread's work back is about that work all the same.
-  const final = context.earlier?.isAway ? context.earlier.tree : await finalTree(context, conclusion);
+  const now = context.earlier?.isAway ? context.earlier.tree : await snapshotAnyhow(workspace);
+  const final = context.earlier?.isAway ? now : (conclusion.tree ?? now);
   const change = await workspace.diff(trees.start, final);
   const kept = delivers(conclusion, context);
   // A patch that is kept holds no secret that was not there before; one that is rejected is read, not applied.
@@ -42,7 +44,10 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   const asked = request.files.patch;
   const written = asked !== null && (await writeOutput(asked, patch, { ...context, ground: context })) ? asked : null;
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
+  if (now !== final) await tellLate(context, { final, now });
   const files = restores ? await putBack(context, { final, found: trees.found }) : 0;
+  // What is delivered is what was judged.
+  if (!restores && now !== final) await workspace.restore(final);
   // Of what checks left, this alone is neither in the tree nor ignored.
   if (kept && conclusion.tree !== null) await workspace.removeStray();
   // A change that is kept without being verified is gone on with: the ground below it is still needed.
@@ -70,13 +75,31 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   };
 }
 
-/** What is delivered is what was judged: what a check of the last round did to the workspace itself (without a fence it can) is taken back. */
-async function finalTree({ workspace }: RunContext, { tree }: Conclusion): Promise<TreeId> {
-  const found = await snapshotAnyhow(workspace);
-  if (tree === null || found === tree) return found;
-  await workspace.restore(tree);
-  return tree;
+/**
+ * Says what came into the workspace after it was judged, and keeps it: a check without a fence can write there, and so can whoever else
+ * works in it. It is taken back with no other record.
+ */
+async function tellLate(
+  { emit, redactor, request, thread, workspace }: RunContext,
+  { final, now }: { final: TreeId; now: TreeId },
+): Promise<void> {
+  const paths = (await workspace.changedPaths(final, now)).map(({ path }) => path);
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
+  const named = `${paths.slice(0, MOST_NAMED).join(', ')}${more}`;
+  const diff = await workspace.diff(final, now).catch((error: unknown) => {
+    if (!(error instanceof UsageError && error.code === 'too_large')) throw error;
+    return null;
+  });
+  const stored =
+    diff === null
+      ? { error: diff }
+      : await keepPatch(thread, { name: 'late.patch', patch: redactBytes(redactor, diff.patch) });
+  const where = 'path' in stored && !request.ephemeral ? `, and is kept as ${stored.path}` : '';
+  const message = `changed in the workspace after it was judged: ${named}; that is taken back${where}`;
+  await emit({ type: 'error', code: 'changed_late', message });
 }
+
+const MOST_NAMED = 5;
 
 async function keepPatch(
   thread: Thread,

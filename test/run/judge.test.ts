@@ -165,15 +165,23 @@ describe('a delivered file that is changed in the same second, its size and time
     expect(judged(end)).toEqual(DELIVERED);
   });
 
-  it('is what was judged also where a check without a fence reaches it from the clean room', async () => {
+  it('is what was judged also where a check without a fence reaches it from the clean room, which is told', async () => {
     layOut({}, { lib: 'aaaa\n' });
-    const check = { name: 'c', run: `grep -q bbbb lib; ${write(join(bench.ws, 'lib'), 'cccc')}`, when: 'final' };
+    const check = { name: 'c', run: `${write(join(bench.ws, 'lib'), 'cccc')}; grep -q bbbb lib`, when: 'final' };
     bench.write(
       'belay.yml',
       JSON.stringify({ version: 1, sandbox: { mode: 'off' }, verify: { checks: [check] }, limits: { attempts: 1 } }),
     );
     commitAll(bench);
+    const late = (end: Awaited<ReturnType<typeof run>>) => {
+      const told = end.events.find((event) => event.type === 'error' && event.code === 'changed_late');
+      const message = told?.type === 'error' ? told.message : '';
+      const file = / after it was judged: lib; that is taken back, and is kept as (.*)$/.exec(message)?.[1] ?? '';
+      return /^\+(\w+)$/m.exec(readFileSync(file, 'utf8'))?.[1];
+    };
+    const red = await run(shell(write('lib', 'dddd')) + finish);
+    expect([red.code, late(red), bench.read('lib')]).toEqual([10, 'cccc', 'aaaa\n']);
     const end = await run(shell(write('lib', 'bbbb')) + finish, ['--patch', join(bench.io, 'change.patch')]);
-    expect(judged(end)).toEqual(DELIVERED);
+    expect([judged(end), late(end)]).toEqual([DELIVERED, 'cccc']);
   });
 });
