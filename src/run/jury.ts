@@ -137,7 +137,7 @@ export async function createJury({ context, start, holdouts }: JuryOptions): Pro
   return {
     standing: (baseline) => judge({ verify, baseline, rounds, tree: null, violations: [] }).checks,
     async judge(about) {
-      const tree = await workspace.snapshot();
+      const tree = await workspace.snapshot(null, { ignored: true });
       const [change, unrecorded] = await Promise.all([workspace.diff(start, tree), workspace.unrecorded()]);
       const violations = [
         ...judgeScope(change.files, policy),

@@ -9,9 +9,9 @@ import { layTree } from './laid-tree.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 import { makeRecordable } from './make-recordable.ts';
 import { narrowedTo } from './narrowed-scan.ts';
-import { removeEntry } from './place-file.ts';
 import { readFollowed } from './read-at-commit.ts';
 import { removeNewIgnored, removeStray } from './remove-unrecorded.ts';
+import { watchRepositories } from './repository-watch.ts';
 import { restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
 import { provePatch, transplant } from './scratch-index.ts';
@@ -22,7 +22,7 @@ import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { ancestors } from './text-path.ts';
 import { diffTrees, entryChanges, MAX_PATCH_BYTES } from './tree-diff.ts';
 import { readBlob, resolveCommit, treeEntries } from './tree-reader.ts';
-import { findUnrecorded, gitIn, repositoriesIn, treeFolders } from './unrecorded.ts';
+import { findUnrecorded, gitIn, repositoriesIn } from './unrecorded.ts';
 import { emptyFolders } from './user-folders.ts';
 import { readUserSettings } from './user-settings.ts';
 import type { TreeId, Workspace } from './workspace.ts';
@@ -182,10 +182,16 @@ const createWorkspace = (
   const users = location.repository?.git ?? null;
   let last: TreeId | null = opened.first;
   let left = opened.left;
-  const ofStart = [...start.nested, ...start.submodules, ...(start.repositories ?? [])];
-  /** Folders that held a repository at the start, or after setup. */
-  const known = new Set(ofStart);
-  const foldersOf = new Map<TreeId, Promise<Iterable<string>>>([[opened.first, Promise.resolve(opened.folders)]]);
+  const watch = watchRepositories({
+    git,
+    root,
+    isRepository: users !== null,
+    start,
+    first: { tree: opened.first, folders: opened.folders },
+  });
+  const { known } = watch;
+  /** What no tree holds and is younger came after setup. */
+  let setUpAtMs = opened.openedAtMs;
   let queue: Promise<unknown> = Promise.resolve();
   /** One at a time for all that reads or writes our index. */
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
@@ -195,29 +201,13 @@ const createWorkspace = (
   };
   const treeish = async (name: string): Promise<string> =>
     /^[0-9a-f]{40,64}$/.test(name) ? name : resolveCommit(users, name);
-  /** Folders of the tree in which there is a repository now, and was none. */
-  const repositoriesMade = async (tree: TreeId, were: ReadonlySet<string>): Promise<string[]> => {
-    if (start.repositories === null) return [];
-    const folders = foldersOf.get(tree) ?? treeFolders(git, tree);
-    foldersOf.set(tree, folders);
-    const all = [...(users === null ? [''] : []), ...(await folders)];
-    return repositoriesIn(
-      root,
-      all.filter((folder) => !were.has(folder)),
-    );
-  };
-  const removeRepositories = async (tree: TreeId, were: ReadonlySet<string>): Promise<number> => {
-    const made = await repositoriesMade(tree, were);
-    for (const folder of made) await removeEntry(join(root, gitIn(folder)));
-    return made.length;
-  };
   return {
     root,
     dir: location.dir,
     base: start.base,
     foreign: [...new Set([...start.submodules, ...start.nested])].sort(),
     gitDirs: gitFolders(location),
-    snapshot: (touched = null) =>
+    snapshot: (touched = null, { ignored: asked = false } = {}) =>
       inTurn(async () => {
         const before = last;
         const only = before === null || touched === null ? null : narrowedTo(root, touched);
@@ -227,7 +217,7 @@ const createWorkspace = (
         still.forget();
         const beganAtMs = Date.now();
         const narrow = only === null || before === null ? null : { only: { paths: only, from: before } };
-        const ignored = still.isSmall;
+        const ignored = asked || still.isSmall;
         const { tree, ...rest } = await takeSnapshot(site, narrow ?? { ignored });
         if (only === null) {
           still.see({ ...rest, beganAtMs });
@@ -242,30 +232,30 @@ const createWorkspace = (
       inTurn(async () => {
         last = null;
         still.forget();
-        const restored = await restoreTree({ ...site, store, start }, tree);
+        const restored = await restoreTree({ ...site, store, start, known }, tree);
         last = restored.snapshot.tree;
         left = { nested: restored.snapshot.nested, ignored: null };
-        await removeRepositories(tree, known);
+        await watch.remove(tree, known);
         return restored.files;
       }),
     removeUnrecorded: (options) =>
       inTurn(
         async () =>
-          (await removeNewIgnored(site, { start, aside: options?.aside ?? null })) +
+          (await removeNewIgnored(site, { start, aside: options?.aside ?? null, repositories: watch.ofStart })) +
           (await removeStray(site, opened.openedAtMs)) +
-          (await removeRepositories(start.base.tree, new Set(ofStart))),
+          (await watch.remove(start.base.tree, watch.ofStart)),
       ),
-    removeStray: () => inTurn(() => removeStray(site, opened.openedAtMs)),
+    removeStray: () => inTurn(() => removeStray(site, setUpAtMs)),
     unrecorded: () =>
       inTurn(async () => {
         const ignored = left.ignored ?? (await scanWorkTree(git, { ignored: true })).ignored;
-        const made = await repositoriesMade(last ?? start.base.tree, known);
+        const made = await watch.made(last ?? start.base.tree, known);
         return [...findUnrecorded({ pinned: opened.pinned, ignored, nested: left.nested, known }), ...made.map(gitIn)];
       }),
     hasPlanted: () =>
       inTurn(async () => {
         if (left.nested.some((folder) => !known.has(folder))) return true;
-        return (await repositoriesMade(last ?? start.base.tree, known)).length > 0;
+        return (await watch.made(last ?? start.base.tree, known)).length > 0;
       }),
     makeRecordable: () => inTurn(() => makeRecordable(site)),
     checkout: async (tree, dir) => {
@@ -283,8 +273,9 @@ const createWorkspace = (
       inTurn(async () => {
         const { ignored, nested } = await scanWorkTree(git, { ignored: true });
         for (const path of ignored) opened.pinned.add(path);
-        const made = await repositoriesMade(last ?? start.base.tree, known);
-        for (const folder of [...nested, ...made]) known.add(folder);
+        const made = await watch.made(last ?? start.base.tree, known);
+        watch.learn([...nested, ...made]);
+        setUpAtMs = Date.now();
         await writeStartFacts(opened.storeDir, { ...start, pinned: [...opened.pinned] });
         return ignored;
       }),

@@ -3,18 +3,20 @@ import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import { joinBytes } from './byte-path.ts';
+import { isLiveSocket } from './live-sockets.ts';
 import { moveAside } from './move-aside.ts';
 import { inWritable, removeEntry } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
 import type { StartFacts } from './start-facts.ts';
 import type { SnapshotSite } from './take-snapshot.ts';
 import { ancestors } from './text-path.ts';
+import { newIgnored } from './unrecorded.ts';
 import { removeIfEmpty } from './user-folders.ts';
 
 /**
  * Removes what no tree can hold and nobody had before `sinceMs` (milliseconds since the epoch): pipes, sockets and devices, which git does
  * not see, and on which whoever reads one waits for ever; and empty folders whose name is not UTF-8. Ignored folders that were there are
- * not looked into.
+ * not looked into. A socket that a program still has is somebody else's: what the run started has ended.
  */
 export const removeStray = async ({ root, pinned }: SnapshotSite, sinceMs: number): Promise<number> => {
   let removed = 0;
@@ -31,6 +33,7 @@ export const removeStray = async ({ root, pinned }: SnapshotSite, sinceMs: numbe
       if (entry.isDirectory() || entry.isFile() || entry.isSymbolicLink()) continue;
       const place = placeOf(root, path);
       if ((await lstat(place)).birthtimeMs < sinceMs) continue;
+      if (entry.isSocket() && (await isLiveSocket(place.toString('utf8')))) continue;
       await inWritable(at, () => unlink(place));
       removed += 1;
     }
@@ -67,21 +70,20 @@ const entriesOf = async (folder: Buffer) => {
 };
 
 /**
- * Removes what git ignores and nobody had before the agent came. What lies in a folder that was ignored as a whole and was there
- * (node_modules) stays as it is: its contents are not known. With `aside`, they are moved into that folder instead.
+ * Removes what git ignores, and repositories in folders of their own, that nobody had before the agent came. What lies in a folder that
+ * was ignored as a whole and was there (node_modules) stays as it is: its contents are not known. So does a folder, ignored as a whole
+ * only now, that holds something which was there. With `aside`, they are moved into that folder instead.
  */
 export const removeNewIgnored = async (
   { git, root, pinned }: SnapshotSite,
-  { start, aside }: { start: StartFacts; aside: string | null },
+  { start, aside, repositories }: { start: StartFacts; aside: string | null; repositories: ReadonlySet<string> },
 ): Promise<number> => {
-  const known = [...pinned];
-  const { ignored } = await scanWorkTree(git, { ignored: true });
-  const added = ignored.filter(
-    (path) =>
-      !pinned.has(path) &&
-      !ancestors(path).some((folder) => pinned.has(folder)) &&
-      !known.some((one) => one.startsWith(`${path}/`)),
-  );
+  const { ignored, nested } = await scanWorkTree(git, { ignored: true });
+  const holders = new Set([...pinned].flatMap(ancestors));
+  const added = [
+    ...newIgnored(pinned, ignored).filter((path) => !holders.has(path)),
+    ...nested.filter((folder) => !repositories.has(folder)),
+  ];
   for (const path of added) {
     if (aside === null) await removeEntry(join(root, path));
     else await moveAside(join(root, path), join(aside, path));

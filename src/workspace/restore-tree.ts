@@ -17,6 +17,8 @@ import type { TreeId } from './workspace.ts';
 export interface RestoreSite extends SnapshotSite {
   store: Store;
   start: StartFacts;
+  /** Folders with a repository that stays. */
+  known: ReadonlySet<string>;
 }
 
 /** Putting an ignore file back can bring files into view that it hid; a second round then takes them away. */
@@ -32,7 +34,7 @@ export const restoreTree = async (site: RestoreSite, tree: TreeId): Promise<Rest
   const changed = new Set<string>();
   for (let round = 1; round <= ROUNDS; round += 1) {
     const snapshot = await snapshotDespiteModes(site);
-    const planted = snapshot.nested.filter((path) => !site.start.nested.includes(path));
+    const planted = snapshot.nested.filter((path) => !site.known.has(path));
     const changes = await entryChanges(site.git, { from: snapshot.tree, to: tree });
     if (changes.length === 0 && planted.length === 0) {
       await settleFolders(site, snapshot.nested);

@@ -13,9 +13,13 @@ export interface UnrecordedQuery {
   known: ReadonlySet<string>;
 }
 
+/** Ignored paths that are new: neither they nor a folder above them was ignored and there before. */
+export const newIgnored = (pinned: ReadonlySet<string>, ignored: readonly string[]): string[] =>
+  ignored.filter((path) => !isPinned(pinned, path));
+
 /** See `Workspace.unrecorded`; the `.git` of folders of the tree come from `repositoriesIn`. */
 export const findUnrecorded = ({ pinned, ignored, nested, known }: UnrecordedQuery): string[] => [
-  ...ignored.filter((path) => !isPinned(pinned, path)),
+  ...newIgnored(pinned, ignored),
   ...nested.filter((folder) => !known.has(folder)).map(gitIn),
 ];
 

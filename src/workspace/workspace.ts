@@ -54,17 +54,25 @@ export interface Workspace {
   readonly gitDirs: readonly string[];
   /**
    * The tree as it is now: tracked and untracked files, ignored ones left out. Only changed files are read again. `touched`: paths relative
-   * to root of all that was written since the last snapshot, where that is known for certain; nothing else is looked at then.
+   * to root of all that was written since the last snapshot, where that is known for certain; nothing else is looked at then. `ignored`:
+   * whoever will ask for what is `unrecorded` next spares a look of its own, which a big tree takes long for.
    */
-  snapshot(touched?: readonly string[] | null): Promise<TreeId>;
+  snapshot(touched?: readonly string[] | null, options?: { ignored?: boolean }): Promise<TreeId>;
   /** Names and kinds only: cheap. */
   changedPaths(from: TreeId, to: TreeId): Promise<readonly FileChange[]>;
   diff(from: TreeId, to: TreeId): Promise<TreeChange>;
-  /** Puts files back so that `snapshot()` equals `tree`; returns how many changed. Ignored files stay. */
+  /** Puts files back so that `snapshot()` equals `tree`; returns how many changed. Ignored files stay, and repositories that were there at the start or when `ignoredPaths` was asked. */
   restore(tree: TreeId): Promise<number>;
-  /** Removes what git does not record and was not there: ignored files that were not there when `ignoredPaths` was asked either, and what `removeStray` does. Returns how many. `aside`: a folder that ignored files are moved into instead. */
+  /**
+   * Removes what git does not record and was not there: ignored files that were not there when `ignoredPaths` was asked either, repositories
+   * that were not there at the start, and what `removeStray` does, also where it is older than `ignoredPaths`. Returns how many. `aside`: a folder
+   * that ignored files and repositories are moved into instead.
+   */
   removeUnrecorded(options?: { aside: string }): Promise<number>;
-  /** Removes pipes, sockets, devices and empty folders of names that are not UTF-8, made since this was opened. Returns how many. */
+  /**
+   * Removes pipes, sockets, devices and empty folders of names that are not UTF-8, made since `ignoredPaths` was asked (else since this was
+   * opened), but no socket that a program listens on. Returns how many.
+   */
   removeStray(): Promise<number>;
   /**
    * Paths that the last snapshot of everything left out and that were not there, neither at the start nor when `ignoredPaths` was asked:

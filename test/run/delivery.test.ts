@@ -91,5 +91,10 @@ describe('what no patch would show is not delivered as verified', () => {
     mkdirSync(join(bench.ws, 'old'));
     execFileSync('git', ['init', '-q', join(bench.ws, 'old')]);
     expect((await run('true')).code).toBe(0);
+    // The check left something else, so that files were put back.
+    expect(['old', 'made', 'left', 'src'].filter((name) => existsSync(join(bench.ws, name, '.git')))).toEqual([
+      'old',
+      'made',
+    ]);
   });
 });

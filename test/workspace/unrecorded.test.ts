@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { createRepository, open, write } from './repository.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createFolder, createRepository, git, open, photograph, write } from './repository.ts';
 
 describe('removeUnrecorded', () => {
   it('takes away what is ignored and was not there, at the start or when asked, and nothing else', async () => {
@@ -37,12 +39,54 @@ describe('removeUnrecorded', () => {
     expect(await workspace.removeUnrecorded()).toBe(0);
   });
 
-  it('takes away pipes that came later, and leaves those that were there', async () => {
+  it('takes away pipes and sockets that came later, and leaves those that were there or that a program has', async () => {
     const dir = await createRepository({ a: 'a', 'sub/b': 'b' });
+    const bind = 'socket(S, PF_UNIX, SOCK_STREAM, 0); bind(S, sockaddr_un($ARGV[0])) or die $!';
+    const left = (name: string) => execFileSync('perl', ['-MSocket', '-e', bind, name], { cwd: dir });
+    const names = async () => (await readdir(dir)).filter((name) => name !== '.git').sort();
     execFileSync('mkfifo', [join(dir, 'old')]);
     const { workspace } = await open(dir);
+    execFileSync('mkfifo', [join(dir, 'of-setup')]);
+    left('of-setup.sock');
+    await workspace.ignoredPaths();
     execFileSync('mkfifo', [join(dir, 'new'), join(dir, 'sub/new')]);
+    left('new.sock');
+    const server = createServer().listen(join(dir, 'somebody.sock'));
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    // A change that is kept stands on what setup made; what is put back does not.
+    expect(await workspace.removeStray()).toBe(3);
+    expect(await names()).toEqual(['a', 'of-setup', 'of-setup.sock', 'old', 'somebody.sock', 'sub']);
     expect(await workspace.removeUnrecorded()).toBe(2);
-    expect((await readdir(dir)).sort()).toEqual(['.git', 'a', 'old', 'sub']);
+    expect(await names()).toEqual(['a', 'old', 'somebody.sock', 'sub']);
+  });
+
+  it('keeps repositories of setup while the run goes on, and takes them away where it is put back', async () => {
+    const dir = await createRepository({ a: 'a', 'sub/b': 'b' });
+    const { workspace } = await open(dir);
+    git(dir, 'init', '-q', 'sub/made');
+    await write(dir, { 'sub/made/x': 'x' });
+    await workspace.ignoredPaths();
+    git(dir, 'init', '-q', 'planted');
+    await write(dir, { a: 'changed', 'planted/x': 'x' });
+    await workspace.restore(workspace.base.tree);
+    expect(Object.keys(await photograph(dir))).toEqual(['a', 'sub', 'sub/b', 'sub/made', 'sub/made/x']);
+    expect(await workspace.removeUnrecorded()).toBe(1);
+    expect(Object.keys(await photograph(dir))).toEqual(['a', 'sub', 'sub/b']);
+  });
+
+  it('looks at a big tree once for its snapshot and for what that leaves out', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`many/${at}`, '']));
+    const dir = await createRepository({ ...many, '.gitignore': 'out/\n' });
+    const bin = await createFolder();
+    const log = join(bin, 'log');
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    await write(bin, { git: { run: `#!/bin/sh\necho "$@" >> ${log}\nexec ${real} "$@"\n` } });
+    const { workspace } = await open(dir, { path: bin });
+    await write(dir, { 'out/x': 'x' });
+    await write(bin, { log: '' });
+    await workspace.snapshot(null, { ignored: true });
+    expect(await workspace.unrecorded()).toEqual(['out']);
+    expect((await readFile(log, 'utf8')).match(/ ?status /g)).toHaveLength(1);
   });
 });
