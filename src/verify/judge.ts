@@ -27,7 +27,8 @@ export interface Verdict {
 
 /**
  * The verdict on a run, from what was seen of it. A check's `final` is its last run on the final tree, null where there was none.
- * Verified takes a last round in a clean room on the final tree, and every required check green in its last run on that tree.
+ * Verified takes a last round in a clean room on the final tree, and every required check green in that round: what it said in the
+ * workspace, beside the agent's ignored files, proves nothing.
  */
 export function judge({ verify, baseline, rounds, tree, violations }: Judged): Verdict {
   const here = rounds.filter((round) => round.tree === tree);
@@ -57,11 +58,8 @@ function faultOf(required: readonly Check[], last: Round | undefined, here: read
     return `${last.reason ?? 'the checks did not pass'}${last.cleanRoom ? ' (clean room)' : ''}`;
   if (!last.cleanRoom) return 'the final round in the clean room did not run';
   if (!here.includes(last)) return 'the tree changed after the final round';
-  const open = required.find((check) => {
-    const run = lastRun(check, here);
-    return run === null || !hasPassed(run);
-  });
-  return open === undefined ? null : `check ${open.name} did not pass on the final tree`;
+  const open = required.find((check) => !last.runs.some((run) => run.name === check.name && hasPassed(run)));
+  return open === undefined ? null : `check ${open.name} has no green result in the clean room`;
 }
 
 function requireFault(verify: VerifyPolicy, evidence: Verdict['evidence']): string | null {
