@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import type { OutputPipes } from './output-pipes.ts';
 import type { CommandEnd } from './sandbox.ts';
@@ -31,6 +31,7 @@ export interface ProcessEnd {
 interface AttendOptions {
   launch: Launch;
   timeoutMs: number;
+  /** As of the port. */
   onOutput(chunk: Buffer): Promise<void> | void;
   signal: AbortSignal;
 }
@@ -52,6 +53,8 @@ const END_GRACE_MS = 1_500;
 /** A survivor may hold the pipe for ever; what was written before is there after so many looks without a byte. */
 const QUIET_ROUNDS = 4;
 const QUIET_ROUND_MS = 50;
+/** What a pipe holds. */
+const READ_BYTES = 64 * 1024;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export async function runProcess(options: RunOptions): Promise<ProcessEnd> {
@@ -161,7 +164,6 @@ interface Output {
 }
 
 function readOutput(fd: number, onOutput: AttendOptions['onOutput'], onFailure: (error: Error) => void): Output {
-  const socket = new Socket({ fd, readable: true, writable: false });
   let failed = false;
   let pending: Promise<void> | null = null;
   let chunks = 0;
@@ -171,17 +173,13 @@ function readOutput(fd: number, onOutput: AttendOptions['onOutput'], onFailure: 
     socket.destroy();
     onFailure(error instanceof Error ? error : new Error(String(error)));
   };
-  const ended = new Promise<void>((resolve) => {
-    socket.once('close', () => resolve());
-  });
-  socket.on('error', fail);
-  socket.on('data', (chunk: Buffer) => {
+  /** Whether to read on at once. */
+  const take = (chunk: Buffer): boolean => {
     chunks++;
-    if (failed) return;
+    if (failed) return false;
     try {
       const taken = onOutput(chunk);
-      if (taken === undefined) return;
-      socket.pause();
+      if (taken === undefined) return true;
       pending = taken.then(() => {
         pending = null;
         socket.resume();
@@ -189,7 +187,18 @@ function readOutput(fd: number, onOutput: AttendOptions['onOutput'], onFailure: 
     } catch (error) {
       fail(error);
     }
+    return false;
+  };
+  // A buffer of its own for each read would make a long output wait in memory for the garbage collection.
+  const bytes = Buffer.allocUnsafeSlow(READ_BYTES);
+  const onread: OnReadOpts = { buffer: bytes, callback: (length) => take(bytes.subarray(0, length)) };
+  const all: SocketConstructorOpts & { onread: OnReadOpts } = { fd, readable: true, writable: false, onread };
+  const socket = new Socket(all);
+  const ended = new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
   });
+  socket.on('error', fail);
+  socket.resume();
   return {
     async drained() {
       let over = false;

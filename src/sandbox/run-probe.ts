@@ -19,7 +19,7 @@ export async function runProbe(
       mounts,
       home,
       timeoutMs: PROBE_TIME_MS,
-      onOutput: (chunk) => void chunks.push(chunk),
+      onOutput: (chunk) => void chunks.push(Buffer.from(chunk)),
     },
     signal,
   );

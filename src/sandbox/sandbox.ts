@@ -32,7 +32,10 @@ export interface SandboxedCommand {
   /** Others like it, but for the script, may follow: after two of them what the next one needs may be set up ahead. */
   moreFollow?: boolean;
   timeoutMs: number;
-  /** stdout and stderr in the order they came. Called synchronously; the sandbox stops reading while the promise is pending. */
+  /**
+   * stdout and stderr in the order they came. Called synchronously; the sandbox stops reading while the promise is pending. The bytes of `chunk`
+   * are overwritten by those of the next one.
+   */
   onOutput(chunk: Buffer): Promise<void> | void;
 }
 

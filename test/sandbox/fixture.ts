@@ -152,7 +152,7 @@ export async function runIn(
       serves: changes.serves ?? false,
       moreFollow: changes.moreFollow ?? false,
       timeoutMs: changes.timeoutMs ?? 30_000,
-      onOutput: changes.onOutput ?? ((chunk) => void chunks.push(chunk)),
+      onOutput: changes.onOutput ?? ((chunk) => void chunks.push(Buffer.from(chunk))),
     },
     changes.signal ?? new AbortController().signal,
   );
