@@ -60,6 +60,11 @@ export function createHeadTailBuffer(maxBytes: number): HeadTailBuffer {
         rest = rest.subarray(part.length);
       }
       if (rest.length === 0) return;
+      if (rest.length >= tailMax) {
+        tail = [];
+        tailBytes = 0;
+        rest = rest.subarray(rest.length - tailMax);
+      }
       tail.push(Buffer.from(rest));
       tailBytes += rest.length;
       trimTail();

@@ -9,7 +9,7 @@ export interface Secret {
 
 /** Redaction of bytes that come in pieces. What comes out is what `redact` makes of the whole, wherever the pieces end. */
 export interface RedactStream {
-  /** The bytes that are safe to pass on; holds back less than the longest form of a secret. */
+  /** The bytes that are safe to pass on, some of them those of `chunk` itself; holds back less than the longest form of a secret. */
   push(chunk: Uint8Array): Buffer;
   /** The rest. Nothing is pushed after it. */
   end(): Buffer;
@@ -79,7 +79,7 @@ function whyNotRedactable(value: string, markers: readonly string[]): string | n
 }
 
 function passOn(): RedactStream {
-  return { push: (chunk) => Buffer.from(chunk), end: () => Buffer.alloc(0) };
+  return { push: (chunk) => Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), end: () => Buffer.alloc(0) };
 }
 
 function createRedactStream(patterns: PatternSet, forms: readonly Buffer[], markers: readonly Buffer[]): RedactStream {
@@ -115,7 +115,8 @@ function createRedactStream(patterns: PatternSet, forms: readonly Buffer[], mark
     copyTo(limit);
     held = Buffer.from(held.subarray(limit - heldFrom));
     heldFrom = limit;
-    return Buffer.concat(out);
+    const [first = Buffer.alloc(0)] = out;
+    return out.length > 1 ? Buffer.concat(out) : first;
   }
 
   return {
