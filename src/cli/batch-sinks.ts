@@ -4,6 +4,7 @@ import {
   type BatchEvent,
   createFileSink,
   createStreamWriter,
+  createTextWriter,
   oneLine,
   renderCost,
   renderDuration,
@@ -25,15 +26,18 @@ export async function openBatchSinks(options: GivenOptions, io: Io): Promise<Bat
       close: () => lines.close(),
     });
   }
-  if (formatOf(options, io) === 'jsonl') others.push(createProse(createStreamWriter(io.stderr, 'stderr')));
+  if (formatOf(options, io) === 'jsonl') others.push(createProse(createTextWriter(io.stderr, 'stderr')));
   return { ...batchStdoutOnly(options, io), others };
 }
 
 /** For a batch that is refused before its other streams are known to work. */
 export function batchStdoutOnly(options: GivenOptions, io: Io): BatchSinks {
   const format = formatOf(options, io);
-  const stdout = createStreamWriter(io.stdout, 'stdout');
-  const main = format === 'quiet' ? null : format === 'text' ? createProse(stdout) : createLines(stdout);
+  if (format === 'quiet') return { main: null, others: [] };
+  const main =
+    format === 'text'
+      ? createProse(createTextWriter(io.stdout, 'stdout'))
+      : createLines(createStreamWriter(io.stdout, 'stdout'));
   return { main, others: [] };
 }
 

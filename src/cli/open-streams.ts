@@ -5,8 +5,8 @@ import {
   createProgressLines,
   createStatusLine,
   createStreamSink,
-  createStreamWriter,
   createTextSink,
+  createTextWriter,
   createWarningLines,
   type EventSink,
   oneLine,
@@ -22,7 +22,7 @@ export async function openStreams(options: GivenOptions, io: Io): Promise<RunSin
   const format = formatOf(options, io);
   const file = textOf(options, 'events');
   const others: EventSink[] = file === null ? [] : [await createFileSink(resolve(io.cwd(), file))];
-  const stderr = createStreamWriter(io.stderr, 'stderr');
+  const stderr = createTextWriter(io.stderr, 'stderr');
   // What is said there is a courtesy: a run does not depend on it.
   const say = (text: string) => stderr.write(text).catch(() => undefined);
   const status =
@@ -61,7 +61,7 @@ export function formatOf(options: GivenOptions, io: Io): string {
 function mainSink(format: string, io: Io, status: ReturnType<typeof createStatusLine> | null): EventSink | null {
   if (format === 'quiet') return null;
   if (format === 'jsonl') return createStreamSink(io.stdout, 'stdout');
-  const stdout = createStreamWriter(io.stdout, 'stdout');
+  const stdout = createTextWriter(io.stdout, 'stdout');
   const shareTerminal = status !== null && io.stdout.isTTY;
   return createTextSink({
     colors: pc.createColors(io.stdout.isTTY === true && io.env['NO_COLOR'] === undefined),

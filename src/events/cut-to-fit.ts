@@ -1,4 +1,5 @@
 import { isForeign } from './plain-json.ts';
+import { disarmJson } from './visible-text.ts';
 
 /**
  * What was cut out of one place: characters (UTF-16 units) of a string, entries of an array or object; for foreign JSON that had to go
@@ -49,9 +50,18 @@ export function cutToFit<T extends object>(value: T, maxBytes: number): { value:
   return least;
 }
 
-/** JSON on one line for every reader: U+2028 and U+2029 end a line in JavaScript and in some log viewers. */
+/** JSON on one line for every reader: U+2028 and U+2029 end a line in JavaScript and in some log viewers, and CI systems read commands in it. */
 export function toJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  return escapeForReaders(JSON.stringify(value));
+}
+
+/** JSON for people, of many lines, with the last one's end. */
+export function renderJson(value: unknown): string {
+  return `${escapeForReaders(JSON.stringify(value, null, 2))}\n`;
+}
+
+function escapeForReaders(json: string): string {
+  return disarmJson(json).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 interface Limits {
@@ -127,6 +137,8 @@ function jsonBytesAt(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   if (unit === 0x22 || unit === 0x5c || (unit >= 0x08 && unit <= 0x0d && unit !== 0x0b)) return 2;
   if (unit < 0x20 || unit === 0x2028 || unit === 0x2029) return 6;
+  // The second one of `##` may be escaped.
+  if (unit === 0x23 && at > 0 && text.charCodeAt(at - 1) === 0x23) return 6;
   if (unit < 0x80) return 1;
   return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
 }

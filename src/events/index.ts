@@ -3,7 +3,7 @@ export { BatchEvent, type BatchEventBody, BatchStop, Combination } from './batch
 export { BatchMeasures } from './batch-measures.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { type Colors, NO_COLORS } from './colors.ts';
-export { cutToFit, toJson } from './cut-to-fit.ts';
+export { cutToFit, renderJson, toJson } from './cut-to-fit.ts';
 export { type Emit, Event, type EventBody, type EventSink, type EventType } from './event.ts';
 export {
   createEventStream,
@@ -48,8 +48,8 @@ export {
 } from './result.ts';
 export { eventsSchema, jobSchema, resultSchema } from './schemas.ts';
 export { createStatusLine, type StatusLine } from './status-line.ts';
-export { createStreamSink, createStreamWriter, type StreamWriter } from './stream-sink.ts';
+export { createStreamSink, createStreamWriter, createTextWriter, type StreamWriter } from './stream-sink.ts';
 export { createTextSink } from './text-sink.ts';
 export { addUsage, NO_USAGE, Usage } from './usage.ts';
-export { oneLine, quoteLines } from './visible-text.ts';
+export { disarmCommands, oneLine, quoteLines } from './visible-text.ts';
 export { createWarningLines } from './warning-lines.ts';

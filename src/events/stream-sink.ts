@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { hasCode, SinkError } from '../errors.ts';
 import type { EventSink } from './event.ts';
+import { disarmCommands } from './visible-text.ts';
 
 /** A text writer with back-pressure over a Node stream, which it never ends: stdout and stderr belong to the process. */
 export interface StreamWriter {
@@ -48,6 +49,12 @@ export function createStreamWriter(stream: Writable, name: string): StreamWriter
         stream.write('', (error) => (error ? fail(error) : done()));
       }),
   };
+}
+
+/** A writer of whole lines for people, in which no CI system reads a command. */
+export function createTextWriter(stream: Writable, name: string): StreamWriter {
+  const writer = createStreamWriter(stream, name);
+  return { ...writer, write: (text) => writer.write(disarmCommands(text)) };
 }
 
 /** Every event as its line on a stream. */

@@ -1,3 +1,4 @@
+import { renderJson, toJson } from '../events/index.ts';
 import { BUILT_IN_PROTECT, BUILT_IN_TESTS } from './built-in-lists.ts';
 import type { LoadedPolicy, McpServer, NetworkAccess, Policy } from './policy.ts';
 import { POLICY_KEYS } from './policy-origins.ts';
@@ -8,7 +9,7 @@ import { renderDuration, renderSize } from './quantity.ts';
  * `cost_usd` is stated in it); as JSON the sources stand beside the policy, by dotted key.
  */
 export function renderPolicy(loaded: LoadedPolicy, options: { format: 'text' | 'json' } = { format: 'text' }): string {
-  if (options.format === 'json') return `${JSON.stringify(policyView(loaded), null, 2)}\n`;
+  if (options.format === 'json') return renderJson(policyView(loaded));
   const lines = [
     `# ${oneLine(loaded.source)}  sha256 ${loaded.sha256}${loaded.floorSha256 === null ? '' : `  floor sha256 ${loaded.floorSha256}`}`,
   ];
@@ -60,7 +61,7 @@ function renderMap(
 function flow(value: unknown): string {
   return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_./-]*$/.test(value) && !/^(?:true|false|null)$/i.test(value)
     ? value
-    : JSON.stringify(value).replace(/[\p{C}\u2028\u2029]/gu, escaped);
+    : toJson(value).replace(/\p{C}/gu, escaped);
 }
 
 /** What a terminal must not get, as YAML's double quotes write it: the value stays what it is. */

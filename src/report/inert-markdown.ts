@@ -1,4 +1,4 @@
-import { quoteLines } from '../events/index.ts';
+import { disarmCommands, quoteLines } from '../events/index.ts';
 import { stripColours } from '../verify/index.ts';
 import { keepEnds } from './keep-ends.ts';
 
@@ -43,9 +43,7 @@ export function codeBlock(
 }
 
 function visible(text: string): string {
-  const shown = quoteLines(text, { prefix: '', maxLines: Number.MAX_SAFE_INTEGER });
-  // A runner reads `::` at the start of a line, blanks before it or not, as a command to itself.
-  return shown.replace(/^(\s*):(?=:)/gm, '$1: ');
+  return disarmCommands(quoteLines(text, { prefix: '', maxLines: Number.MAX_SAFE_INTEGER }));
 }
 
 function wrapLine(line: string, width: number): string[] {

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import type { Result } from '../events/index.ts';
+import { type Result, renderJson } from '../events/index.ts';
 import type { ReportView } from './report-view.ts';
 
 /** https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md */
@@ -23,7 +23,7 @@ export function renderAttestation(view: ReportView): string {
   if (subject.length === 0)
     throw new UsageError('there is nothing to attest: the run ended before it had a tree', { code: 'no_subject' });
   const statement = { _type: STATEMENT, subject, predicateType: PREDICATE, predicate: predicateOf(view, result) };
-  return `${JSON.stringify(statement, null, 2)}\n`;
+  return renderJson(statement);
 }
 
 function subjectsOf({ changes }: Result) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Log, Run } from 'sarif';
-import { oneLine } from '../events/index.ts';
+import { oneLine, renderJson } from '../events/index.ts';
 import { explainOutcome, plainText } from './explain-outcome.ts';
 import type { ReportView } from './report-view.ts';
 
@@ -91,7 +91,7 @@ export function renderSarif(view: ReportView): string {
     results: withFingerprints(findings),
   };
   const whole: Log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
-  return `${JSON.stringify(whole, null, 2)}\n`;
+  return renderJson(whole);
 }
 
 function findingsOf(view: ReportView): Finding[] {

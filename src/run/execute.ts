@@ -1,5 +1,12 @@
 import { SinkError } from '../errors.ts';
-import { createRedactor, INTERRUPTION_EXITS, type Interruption, NO_USAGE, type Result } from '../events/index.ts';
+import {
+  createRedactor,
+  INTERRUPTION_EXITS,
+  type Interruption,
+  NO_USAGE,
+  type Result,
+  renderJson,
+} from '../events/index.ts';
 import { buildFacts } from './build-facts.ts';
 import { type Conclusion, concludeError, concludeInterruption, concludeOutputLoss } from './conclusion.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -103,8 +110,7 @@ async function complete(
   const emitted = session.emitted();
   if (emitted === null) throw new Error('bug: run.completed was emitted, but its result was not seen');
   const isWritten =
-    file.path === null ||
-    (await writeOutput(file.path, `${JSON.stringify(emitted, null, 2)}\n`, { ...session, ground: file.ground }));
+    file.path === null || (await writeOutput(file.path, renderJson(emitted), { ...session, ground: file.ground }));
   await session.close();
   // The reader may go away, or the disk fill up, at the very last line: who asked for it does not have it.
   if (session.interruption() === 'SIGPIPE' && emitted.outcome !== 'interrupted') {

@@ -5,6 +5,7 @@ import {
   createProgressLines,
   createStatusLine,
   createTextSink,
+  disarmCommands,
   type EventBody,
   type Item,
   NO_COLORS,
@@ -179,6 +180,23 @@ VERIFIED (exit 0) · evidence: fixed
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         expect(oneLine(text)).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]/u);
       }),
+    );
+  });
+
+  it('leaves what is no command to a CI system as it is, however much of it there is', () => {
+    const blanks = '\t \u00ad\u00a0'.repeat(20_000);
+    for (const text of [
+      blanks,
+      `${blanks}:`,
+      'a::b',
+      'a\n :b:',
+      '# #[x] ##',
+      '#'.repeat(99_999),
+      `##${'x'.repeat(99_999)}`,
+    ])
+      expect(disarmCommands(text)).toBe(text);
+    expect(disarmCommands(`${blanks}::error::\r:\u200b:x ####vso[y]`)).toBe(
+      `${blanks}: :error::\r:\u200b :x ### #vso[y]`,
     );
   });
 

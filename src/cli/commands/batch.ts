@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createJobStarter, planMatrix, readShard, startBatch } from '../../batch/index.ts';
 import { codeOf, UsageError } from '../../errors.ts';
-import { oneLine, openBatchTrace, systemClock } from '../../events/index.ts';
+import { oneLine, openBatchTrace, systemClock, toJson } from '../../events/index.ts';
 import { parseDuration } from '../../policy/index.ts';
 import { limitOwnCores } from '../../sandbox/index.ts';
 import { stateFolder } from '../../thread/index.ts';
@@ -34,7 +34,7 @@ const printPlan: Handler = async ({ options, words, io, fault, signals }) => {
   if (fault !== null) throw fault;
   const { jobs } = await planBatch(options, jobFile(words), io);
   const matrix = planMatrix(jobs.length, wholeOf(options, 'shards', { least: 1, most: 1_000_000 }));
-  await print(io.stdout, `${JSON.stringify(matrix)}\n`);
+  await print(io.stdout, `${toJson(matrix)}\n`);
   return 0;
 };
 

@@ -3,6 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { hasCode, UsageError } from '../../errors.ts';
+import { renderJson } from '../../events/index.ts';
 import { loadModelKeys } from '../../model/index.ts';
 import { loadDescription } from '../../sandbox/index.ts';
 import { stateFolder } from '../../thread/index.ts';
@@ -153,7 +154,7 @@ export const examineMachine: Handler = async (invocation) => {
     await examineState(here),
     examineTerminal(here),
   ];
-  const text = isGiven(options, 'json') ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(render).join('');
+  const text = isGiven(options, 'json') ? renderJson(findings) : findings.map(render).join('');
   await print(io.stdout, text);
   return findings.every((finding) => finding.works || !finding.required) ? 0 : 1;
 };

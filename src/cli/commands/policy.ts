@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { oneLine } from '../../events/index.ts';
+import { oneLine, renderJson } from '../../events/index.ts';
 import {
   explainHost,
   loadExplanations,
@@ -52,9 +52,7 @@ export const policyAction: Handler = async (invocation) => {
     // A command's first word has no colon: `host:port` asks for a connection.
     const connection = explainHost(subject, policy);
     if (connection !== null) {
-      const text = isGiven(options, 'json')
-        ? `${JSON.stringify(connection, null, 2)}\n`
-        : renderHostExplanation(connection);
+      const text = isGiven(options, 'json') ? renderJson(connection) : renderHostExplanation(connection);
       await print(io.stdout, text);
       return 0;
     }
@@ -65,10 +63,7 @@ export const policyAction: Handler = async (invocation) => {
       );
     const { explainCommand, renderExplanation } = await loadExplanations();
     const explanation = explainCommand(subject, policy);
-    await print(
-      io.stdout,
-      isGiven(options, 'json') ? `${JSON.stringify(explanation, null, 2)}\n` : renderExplanation(explanation, policy),
-    );
+    await print(io.stdout, isGiven(options, 'json') ? renderJson(explanation) : renderExplanation(explanation, policy));
     return 0;
   }
   throw new UsageError(

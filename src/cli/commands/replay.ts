@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { type Event, type EventSink, type Outcome, readEvents } from '../../events/index.ts';
+import { type Event, type EventSink, type Outcome, readEvents, renderJson } from '../../events/index.ts';
 import { cassetteFromEvents } from '../../model/index.ts';
 import type { LoadedPolicy } from '../../policy/index.ts';
 import { findDrift, type RunRequest, startRun } from '../../run/index.ts';
@@ -116,7 +116,7 @@ export const replayEvents: Handler = (invocation) =>
     const result = await endOf(run, invocation);
     if (NOT_REPLAYED.has(result.outcome)) return result.exit_code;
     const drift = findDrift(events, replayed, isPart);
-    if (driftFile !== null) await writeFile(driftFile, `${JSON.stringify(drift, null, 2)}\n`);
+    if (driftFile !== null) await writeFile(driftFile, renderJson(drift));
     if (drift === null) return 0;
     await print(io.stderr, `belay: ${renderDrift(drift)}\n`);
     return textOf(options, 'fail-on') === 'never' ? 0 : DRIFT;

@@ -1,5 +1,5 @@
 import { UsageError } from '../../errors.ts';
-import { eventsSchema, jobSchema, resultSchema } from '../../events/index.ts';
+import { eventsSchema, jobSchema, renderJson, resultSchema } from '../../events/index.ts';
 import { policySchema } from '../../policy/index.ts';
 import type { Handler } from '../command.ts';
 import { print } from '../print.ts';
@@ -15,6 +15,6 @@ export const printSchema: Handler = async ({ words: [name = ''], io }) => {
   const schema = SCHEMAS.get(name);
   if (schema === undefined)
     throw new UsageError(`there is no schema ${JSON.stringify(name)}; one of ${[...SCHEMAS.keys()].join(', ')}`);
-  await print(io.stdout, `${JSON.stringify(schema(), null, 2)}\n`);
+  await print(io.stdout, renderJson(schema()));
   return 0;
 };

@@ -1,4 +1,5 @@
 import { UsageError } from '../../../errors.ts';
+import { renderJson } from '../../../events/index.ts';
 import { findPlace, type Place, parsePlace } from '../../../run/index.ts';
 import { openThread, readTimeline, stateFolder } from '../../../thread/index.ts';
 import { openSnapshots } from '../../../workspace/index.ts';
@@ -22,10 +23,7 @@ export const diffAction: Handler = async ({ io, options, words: [id = '', range 
   const change = await snapshots.diff(from.tree, to.tree);
   if (isGiven(options, 'json')) {
     const { files, sha256 } = change;
-    await print(
-      io.stdout,
-      `${JSON.stringify({ from: from.tree, to: to.tree, files, patch_sha256: sha256 }, null, 2)}\n`,
-    );
+    await print(io.stdout, renderJson({ from: from.tree, to: to.tree, files, patch_sha256: sha256 }));
     return 0;
   }
   await print(io.stdout, io.stdout.isTTY ? showPatch(change.patch) : change.patch);

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../../errors.ts';
-import { createRedactor, systemClock } from '../../../events/index.ts';
+import { createRedactor, renderJson, systemClock } from '../../../events/index.ts';
 import { parsePlace } from '../../../run/index.ts';
 import { forkThread, openThread, stateFolder } from '../../../thread/index.ts';
 import { copyKeptCarry } from '../../../workspace/index.ts';
@@ -29,9 +29,7 @@ export const forkAction: Handler = async ({ io, options, words: [id = ''], versi
   });
   await print(
     io.stdout,
-    isGiven(options, 'json')
-      ? `${JSON.stringify({ thread_id: fork, forked_from: { thread_id: id, turn } }, null, 2)}\n`
-      : `${fork}\n`,
+    isGiven(options, 'json') ? renderJson({ thread_id: fork, forked_from: { thread_id: id, turn } }) : `${fork}\n`,
   );
   if (!isGiven(options, 'json')) await print(io.stderr, `belay: belay resume ${fork} goes on with it\n`);
   return 0;

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { UsageError } from '../../../errors.ts';
-import { oneLine } from '../../../events/index.ts';
+import { oneLine, renderJson } from '../../../events/index.ts';
 import { listThreads, stateFolder, type ThreadSummary } from '../../../thread/index.ts';
 import type { Handler } from '../../command.ts';
 import { print } from '../../print.ts';
@@ -16,10 +16,7 @@ export const listAction: Handler = async ({ io, options }) => {
     closed.push(`belay: ${id} cannot be opened: ${reason}\n`),
   );
   const threads = all.filter((thread) => workspace === null || thread.workspace === workspace);
-  await print(
-    io.stdout,
-    isGiven(options, 'json') ? `${JSON.stringify(threads.map(toJson), null, 2)}\n` : render(threads),
-  );
+  await print(io.stdout, isGiven(options, 'json') ? renderJson(threads.map(toJson)) : render(threads));
   for (const line of closed) await print(io.stderr, line);
   return 0;
 };

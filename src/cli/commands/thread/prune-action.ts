@@ -1,4 +1,5 @@
 import { UsageError } from '../../../errors.ts';
+import { renderJson } from '../../../events/index.ts';
 import { parseDuration, parseSize } from '../../../policy/index.ts';
 import { pruneThreads, stateFolder } from '../../../thread/index.ts';
 import type { Handler } from '../../command.ts';
@@ -16,7 +17,7 @@ export const pruneAction: Handler = async ({ io, options }) => {
   const pruned = await pruneThreads(stateFolder(io.env), { createdBeforeMs, maxBytes, dryRun });
   if (isGiven(options, 'json')) {
     const threads = pruned.map(({ id, bytes }) => ({ thread_id: id, bytes }));
-    await print(io.stdout, `${JSON.stringify({ removed: !dryRun, threads }, null, 2)}\n`);
+    await print(io.stdout, renderJson({ removed: !dryRun, threads }));
     return 0;
   }
   for (const { id, bytes } of pruned) await print(io.stdout, `${id}  ${bytes} bytes\n`);

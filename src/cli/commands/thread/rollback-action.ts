@@ -1,4 +1,5 @@
 import { UsageError } from '../../../errors.ts';
+import { renderJson } from '../../../events/index.ts';
 import { type Place, parsePlace, rollbackThread } from '../../../run/index.ts';
 import { stateFolder } from '../../../thread/index.ts';
 import type { Handler } from '../../command.ts';
@@ -19,7 +20,7 @@ export const rollbackAction: Handler = async ({ io, options, words: [id = ''], v
   await print(
     io.stdout,
     isGiven(options, 'json')
-      ? `${JSON.stringify(json, null, 2)}\n`
+      ? renderJson(json)
       : `${id} is at ${turn === 0 ? 'the start' : `turn ${turn}`}: ${files} ${files === 1 ? 'file' : 'files'} changed in ${workspace}\n`,
   );
   if (!isGiven(options, 'json')) await print(io.stderr, `belay: belay thread rollback ${id} --undo takes it back\n`);

@@ -1,4 +1,4 @@
-import { oneLine, renderDuration, renderTokens } from '../../../events/index.ts';
+import { oneLine, renderDuration, renderJson, renderTokens } from '../../../events/index.ts';
 import {
   openThread,
   readTimeline,
@@ -26,7 +26,7 @@ export const showAction: Handler = async ({ io, options, words: [id = ''] }) => 
     await print(io.stderr, `belay: ${thread.id}: ${file}, line ${line}: ${reason}\n`);
   for await (const fault of thread.checkOutputs()) await print(io.stderr, `belay: ${thread.id}: ${fault}\n`);
   const text = isGiven(options, 'json')
-    ? `${JSON.stringify(toJson(thread, timeline), null, 2)}\n`
+    ? renderJson(toJson(thread, timeline))
     : `${[...renderHead(thread, timeline), ...renderRuns(timeline)].join('\n')}\n`;
   await print(io.stdout, text);
   return 0;

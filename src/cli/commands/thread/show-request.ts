@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { listRequestPieces, listSummaryPieces, type RequestPiece } from '../../../context/index.ts';
 import { UsageError } from '../../../errors.ts';
-import { oneLine } from '../../../events/index.ts';
+import { oneLine, renderJson } from '../../../events/index.ts';
 import { notesOfRequest, readTimeline, type StoredThread } from '../../../thread/index.ts';
 
 /** `belay thread show THREAD --request N`: where each piece of the request of turn N came from. */
@@ -26,8 +26,7 @@ export async function showRequest(thread: StoredThread, text: string, json: bool
   const standIn = compaction?.standIn ?? null;
   const summary = standIn === null ? null : { by: told?.summaryBy ?? null, trusted: false, text: standIn.summary };
   const purpose = summary === null ? 'work' : 'summary';
-  if (json)
-    return `${JSON.stringify({ thread_id: thread.id, turn, purpose, pieces: pieces.map(toJson), summary }, null, 2)}\n`;
+  if (json) return renderJson({ thread_id: thread.id, turn, purpose, pieces: pieces.map(toJson), summary });
   const head = `${'from'.padEnd(32)}  ${'trusted'}  ${'turn'.padStart(4)}  ${'bytes'.padStart(7)}  text`;
   const end = summary === null ? [] : renderSummary(turn, summary);
   return `${[head, ...pieces.map(render), ...end].join('\n')}\n`;
