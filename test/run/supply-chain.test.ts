@@ -32,6 +32,9 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ['build.gradle', 'plugins { }\n', 'plugins { }\ndependencies { implementation "g:a:1" }\n'],
 ];
 
+/** New, and a link to what nobody here can look at. */
+const LINKED = 'linked/go.mod';
+
 let bench: Bench;
 afterEach(() => bench.remove());
 
@@ -40,7 +43,8 @@ async function change(dependencies: string): Promise<CliEnd> {
   const policy = { version: 1, workspace: { dependencies }, verify: { checks: [] } };
   bench.write('belay.yml', JSON.stringify(policy));
   commitAll(bench);
-  const calls = FILES.map(([path, , content]) => ({ name: 'write_file', input: { path, content } }));
+  const link = { name: 'shell', input: { command: `mkdir linked && ln -s /etc/hostname ${LINKED}` } };
+  const calls = [...FILES.map(([path, , content]) => ({ name: 'write_file', input: { path, content } })), link];
   const finish = { name: 'finish', input: { status: 'done', summary: 'done' } };
   const lines = [{ tool_calls: calls }, { tool_calls: [finish] }].map((line) => `${JSON.stringify(line)}\n`);
   writeFileSync(join(bench.io, 'model.jsonl'), lines.join(''));
@@ -56,7 +60,7 @@ describe('changes to what a project depends on, of every ecosystem,', () => {
     const end = await change('report');
     expect({ code: end.code, touched: touched(end).sort() }).toEqual({
       code: 0,
-      touched: FILES.map(([path]) => path).sort(),
+      touched: [...FILES.map(([path]) => path), LINKED].sort(),
     });
     expect(end.result?.changes.dependencies).toContainEqual({
       path: 'yarn/yarn.lock',
@@ -74,6 +78,7 @@ describe('changes to what a project depends on, of every ecosystem,', () => {
       reason: expect.stringMatching(/workspace\.dependencies/),
     });
     expect(FILES.filter(([path, before]) => bench.read(path) !== before)).toEqual([]);
+    expect(existsSync(join(bench.ws, 'linked'))).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { compareDependencies } from '../../src/workspace/dependencies/dependency-changes.ts';
+import { compareDependencies } from '../../src/workspace/dependencies/compare-dependencies.ts';
 import { dependencyChanges, isManifestOrLock } from '../../src/workspace/index.ts';
 import { createRepository, open, write } from './repository.ts';
 
@@ -50,7 +50,7 @@ const CASES: readonly Case[] = [
     'Cargo.toml',
     '[dependencies]\na = "1"\n',
     '[dependencies]\na = { version = "2" }\n[dev-dependencies.b]\npath = "../b"\n',
-    ['a 1→2', 'b null→path = "../b"'],
+    ['a 1→2', 'b null→{ path = "../b" }'],
   ],
   ['Cargo.lock', table('a', '1', 'x'), table('a', '1', 'y'), ['a 1→1 (from another source)']],
   [
@@ -169,7 +169,7 @@ describe('dependency changes', () => {
     expect(await dependencyChanges(workspace, { from, to, files })).toEqual([
       { path: 'package.json', name: 'a', from: '1', to: '2' },
       { path: 'sub/go.sum', name: 'a', from: 'v1', to: null },
-      { path: 'yarn.lock', name: 'a', from: '1.0.0', to: null },
+      { path: 'yarn.lock', name: '(file changed)', from: null, to: null },
     ]);
   });
 });

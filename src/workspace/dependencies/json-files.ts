@@ -1,12 +1,9 @@
 import { addVersion, type DependencyParser, type PinnedVersion } from './pinned-version.ts';
+import { type ForeignRecord, isRecord, recordOf, textOf } from './record-of.ts';
 
-type Json = Record<string, unknown>;
+type Json = ForeignRecord;
 
-const isRecord = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const recordOf = (value: unknown): Json => (isRecord(value) ? value : {});
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isRecord) : []);
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 const parseRecord = (text: string): Json => {
   const value: unknown = JSON.parse(text);
@@ -14,19 +11,7 @@ const parseRecord = (text: string): Json => {
   return value;
 };
 
-const sections =
-  (...names: string[]): DependencyParser =>
-  (text) => {
-    const file = parseRecord(text);
-    const found = new Map<string, PinnedVersion[]>();
-    for (const section of names) {
-      for (const [name, version] of Object.entries(recordOf(file[section])))
-        addVersion(found, name, { version: textOf(version) });
-    }
-    return found;
-  };
-
-const packageSections = sections(
+const SECTIONS = [
   'dependencies',
   'devDependencies',
   'optionalDependencies',
@@ -34,18 +19,50 @@ const packageSections = sections(
   'overrides',
   'resolutions',
   'catalog',
-);
-/** Also what pnpm and package managers read of it. */
+];
+/** Which package manager it is, what comes along in the package, and whose scripts may run. */
+const WHOLE_FIELDS = [
+  'packageManager',
+  'devEngines',
+  'bundleDependencies',
+  'bundledDependencies',
+  'trustedDependencies',
+  'dependenciesMeta',
+  'allowScripts',
+  'catalogs',
+];
+
+const addSections = (found: Map<string, PinnedVersion[]>, file: Json, sections: readonly string[]): void => {
+  for (const section of sections)
+    for (const [name, version] of Object.entries(recordOf(file[section])))
+      addVersion(found, name, { version: textOf(version) });
+};
+
+const addWhole = (found: Map<string, PinnedVersion[]>, file: Json, names: readonly string[], prefix = ''): void => {
+  for (const name of names)
+    if (file[name] !== undefined) addVersion(found, `${prefix}${name}`, { version: textOf(file[name]) });
+};
+
+/** Also what pnpm, bun and package managers as such read of it. */
 export const parsePackageJson: DependencyParser = (text) => {
-  const found = packageSections(text);
   const file = parseRecord(text);
+  const found = new Map<string, PinnedVersion[]>();
+  addSections(found, file, SECTIONS);
   for (const [name, value] of Object.entries(recordOf(file['pnpm'])))
     addVersion(found, `pnpm.${name}`, { version: textOf(value) });
-  for (const name of ['packageManager', 'bundleDependencies', 'bundledDependencies', 'trustedDependencies'])
-    if (file[name] !== undefined) addVersion(found, name, { version: textOf(file[name]) });
+  addWhole(found, file, WHOLE_FIELDS);
+  addWhole(found, recordOf(file['workspaces']), ['catalog', 'catalogs'], 'workspaces.');
   return found;
 };
-export const parseComposerJson = sections('require', 'require-dev');
+
+export const parseComposerJson: DependencyParser = (text) => {
+  const file = parseRecord(text);
+  const found = new Map<string, PinnedVersion[]>();
+  addSections(found, file, ['require', 'require-dev']);
+  addWhole(found, file, ['repositories', 'replace', 'provide', 'minimum-stability']);
+  addWhole(found, recordOf(file['config']), ['allow-plugins'], 'config.');
+  return found;
+};
 
 /** `packages` (npm 7 and later), else the nested `dependencies` of npm 6. */
 export const parsePackageLock: DependencyParser = (text) => {
@@ -75,9 +92,33 @@ export const parsePackageLock: DependencyParser = (text) => {
   return found;
 };
 
+/** In one pass, for text that is made to be slow to match. */
+const withoutTrailingCommas = (text: string): string => {
+  const kept: string[] = [];
+  let from = 0;
+  let comma = -1;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (inString) {
+      if (char === '\\') at += 1;
+      else inString = char !== '"';
+    } else if (char === ',') comma = at;
+    else if ((char === '}' || char === ']') && comma >= 0) {
+      kept.push(text.slice(from, comma));
+      from = comma + 1;
+      comma = -1;
+    } else if (char === undefined || !' \t\r\n'.includes(char)) {
+      comma = -1;
+      inString = char === '"';
+    }
+  }
+  return kept.join('') + text.slice(from);
+};
+
 /** JSON with commas too many: `packages` holds `"name": ["name@version", …, "digest"]`. */
 export const parseBunLock: DependencyParser = (text) => {
-  const file = parseRecord(text.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, '$1'));
+  const file = parseRecord(withoutTrailingCommas(text));
   const found = new Map<string, PinnedVersion[]>();
   for (const entry of Object.values(recordOf(file['packages']))) {
     const [named, ...more]: unknown[] = Array.isArray(entry) ? entry : [];

@@ -1,106 +1,106 @@
+import { parse, TomlError } from 'smol-toml';
 import { addVersion, type DependencyParser, type PinnedVersion } from './pinned-version.ts';
+import { type ForeignRecord, isRecord, recordOf, textOf } from './record-of.ts';
 import { parseRequirement } from './requirement.ts';
 
-interface TomlLine {
-  /** Name of the table, as written between the brackets. */
-  table: string;
-  key: string;
-  /** The raw value; an array over several lines is one value. */
-  value: string;
-}
+type Found = Map<string, PinnedVersion[]>;
 
-/**
- * As much of TOML as manifests and lock files of the tools use: tables, `key = value`, arrays over lines. Each `[[table]]` starts a new
- * `group`. A line that is something else is passed over.
- */
-const tomlLines = function* (text: string): Generator<TomlLine & { group: number }> {
-  let table = '';
-  let group = 0;
-  const lines = text.split(/\r?\n/);
-  for (let at = 0; at < lines.length; at += 1) {
-    const line = (lines[at] ?? '').trim();
-    const header = /^\[\[?([^\]]+)\]\]?\s*(#.*)?$/.exec(line);
-    if (header !== null) {
-      table = (header[1] ?? '').trim();
-      group += 1;
-      continue;
-    }
-    const pair = /^("[^"]*"|'[^']*'|[\w.-]+)\s*=\s*(.*)$/.exec(line);
-    if (pair === null) continue;
-    const parts = [pair[2] ?? ''];
-    if (parts[0]?.startsWith('[') === true)
-      while (!isClosed(parts.at(-1) ?? '') && at + 1 < lines.length) parts.push(lines[++at]?.trim() ?? '');
-    yield { table, group, key: unquote(pair[1] ?? ''), value: parts.join('\n') };
+/** What a manifest says can be written in many ways, which only a whole parser knows all of. */
+const parseTable = (text: string): ForeignRecord => {
+  try {
+    return parse(text.replace(/^\uFEFF/, ''), { integersAsBigInt: 'asNeeded' });
+  } catch (error) {
+    if (error instanceof TomlError) throw new SyntaxError(error.message);
+    throw error;
   }
 };
 
-/** Whether a line ends an array: its last `]` is outside of strings (an extra such as `a[b]` is inside of one). */
-const isClosed = (line: string): boolean => line.replace(/"[^"]*"|'[^']*'/g, '').includes(']');
+/** `{ path = "../b", features = ["x"] }` */
+const inline = (value: unknown): string =>
+  isRecord(value)
+    ? `{ ${Object.entries(value)
+        .map(([key, part]) => `${key} = ${typeof part === 'string' ? JSON.stringify(part) : inline(part)}`)
+        .join(', ')} }`
+    : textOf(value);
 
-const unquote = (value: string): string => /^(["'])(.*?)\1/.exec(value.trim())?.[2] ?? value.trim();
-const strings = (value: string): string[] =>
-  [...value.matchAll(/"([^"\n]*)"|'([^'\n]*)'/g)].map((match) => match[1] ?? match[2] ?? '');
-
-/** `[[package]]` with `name`, `version` and where it comes from: Cargo.lock, poetry.lock, uv.lock, pdm.lock. */
-export const parsePackageTables: DependencyParser = (text) => {
-  const packages = new Map<number, { name: string; version: string; source: string }>();
-  for (const { table, group, key, value } of tomlLines(text)) {
-    if (table !== 'package') continue;
-    const entry = packages.get(group) ?? { name: '', version: '', source: '' };
-    if (key === 'name') entry.name = unquote(value);
-    else if (key === 'version') entry.version = unquote(value);
-    else if (['source', 'checksum', 'files', 'sdist', 'wheels'].includes(key)) entry.source += `${value} `;
-    packages.set(group, entry);
-  }
-  const found = new Map<string, PinnedVersion[]>();
-  for (const { name, version, source } of packages.values())
-    if (name !== '') addVersion(found, name, { version, source });
-  return found;
+/** `"1"`, or a table that may have a `version`. */
+const addPinned = (found: Found, name: string, value: unknown): void => {
+  const version = isRecord(value) && typeof value['version'] === 'string' ? value['version'] : inline(value);
+  addVersion(found, name, { version, source: textOf(value) });
 };
 
-/** `"1"` or `{ version = "1", … }`. */
-const versionOf = (value: string): string =>
-  /^["']/.test(value) ? unquote(value) : (/version\s*=\s*(["'])(.*?)\1/.exec(value)?.[2] ?? value);
+const IS_LIST = /(?:^|[-_])dependencies$/;
 
-/** Tables whose last part ends in `dependencies`, and `[dependencies.name]`. */
+/** Tables whose name ends in `dependencies`, here and below `workspace` and `target`; `patch` and `replace`. */
 export const parseCargoToml: DependencyParser = (text) => {
-  const found = new Map<string, PinnedVersion[]>();
-  for (const { table, key, value } of tomlLines(text)) {
-    const named = /(?:^|[.-])dependencies\.([\w-]+)$/.exec(table)?.[1];
-    if (named !== undefined) addVersion(found, named, { version: `${key} = ${value}` });
-    else if (/(^|[.-])dependencies$/.test(table) || table === 'replace' || table.startsWith('patch.')) {
-      addVersion(found, key, { version: versionOf(value), source: value });
-    }
-  }
+  const file = parseTable(text);
+  const found: Found = new Map();
+  const tables = [file, recordOf(file['workspace']), ...Object.values(recordOf(file['target'])).map(recordOf)];
+  const lists = tables.flatMap((table) =>
+    Object.entries(table).flatMap(([key, value]) => (IS_LIST.test(key) ? [recordOf(value)] : [])),
+  );
+  const replacing = [...Object.values(recordOf(file['patch'])).map(recordOf), recordOf(file['replace'])];
+  for (const list of [...lists, ...replacing])
+    for (const [name, value] of Object.entries(list)) addPinned(found, name, value);
   return found;
 };
 
 /** `[versions]`, `[libraries]`, `[plugins]` of a Gradle version catalog; bundles only name libraries together. */
 export const parseVersionCatalog: DependencyParser = (text) => {
-  const found = new Map<string, PinnedVersion[]>();
-  for (const { table, key, value } of tomlLines(text))
-    if (['versions', 'libraries', 'plugins'].includes(table))
-      addVersion(found, `${table}.${key}`, { version: value.startsWith('{') ? value : unquote(value) });
+  const file = parseTable(text);
+  const found: Found = new Map();
+  for (const section of ['versions', 'libraries', 'plugins'])
+    for (const [name, value] of Object.entries(recordOf(file[section])))
+      addVersion(found, `${section}.${name}`, { version: inline(value) });
   return found;
 };
 
-/** PEP 621, dependency groups, build requirements and poetry's tables. */
+const addRequirements = (found: Found, list: unknown): void => {
+  for (const entry of Array.isArray(list) ? list : []) {
+    const requirement = typeof entry === 'string' ? parseRequirement(entry) : null;
+    if (requirement === null) addVersion(found, '(other)', { version: inline(entry) });
+    else addVersion(found, ...requirement);
+  }
+};
+
+/** A list of requirements, lists of them by group, or poetry's table of names. */
+const addList = (found: Found, list: unknown): void => {
+  if (Array.isArray(list)) addRequirements(found, list);
+  for (const [name, value] of Object.entries(recordOf(list)))
+    if (Array.isArray(value) && value.every((entry) => typeof entry === 'string')) addRequirements(found, value);
+    else for (const one of Array.isArray(value) ? value : [value]) addPinned(found, name, one);
+};
+
+/** Where packages come from, by the tools that install them. */
+const IS_SOURCE = /^(sources?|index|(extra-|default-)?index-url|find-links|no-index)$/;
+
+/** PEP 621, dependency groups, build requirements, and what tools list or where they take it from, at any depth. */
 export const parsePyproject: DependencyParser = (text) => {
-  const found = new Map<string, PinnedVersion[]>();
-  for (const { table, key, value } of tomlLines(text)) {
-    const listed =
-      (table === 'project' && key === 'dependencies') ||
-      (table === 'build-system' && key === 'requires') ||
-      ['project.optional-dependencies', 'dependency-groups'].includes(table) ||
-      (table === 'tool.uv' && key.endsWith('dependencies'));
-    if (listed) {
-      for (const requirement of strings(value).map(parseRequirement))
-        if (requirement !== null) addVersion(found, ...requirement);
-    } else if (/^tool\.(uv|pdm|poetry)\.(sources?|index)$/.test(table)) {
-      // Where packages come from.
-      addVersion(found, `${table}.${key}`, { version: unquote(value) });
-    } else if (/^tool\.poetry\.(.*\.)?(dev-)?dependencies$/.test(table)) {
-      addVersion(found, key, { version: versionOf(value), source: value });
+  const file = parseTable(text);
+  const found: Found = new Map();
+  addRequirements(found, recordOf(file['build-system'])['requires']);
+  for (const group of Object.values(recordOf(file['dependency-groups']))) addRequirements(found, group);
+  const tools = recordOf(file['tool']);
+  const waiting: ForeignRecord[] = [recordOf(file['project']), tools];
+  for (let table = waiting.pop(); table !== undefined; table = waiting.pop()) {
+    for (const [key, value] of Object.entries(table)) {
+      if (IS_LIST.test(key)) addList(found, value);
+      else if (isRecord(value)) waiting.push(value);
+    }
+  }
+  const places: Readonly<Record<string, unknown>> = {
+    'tool.uv': tools['uv'],
+    'tool.uv.pip': recordOf(tools['uv'])['pip'],
+    'tool.pdm': tools['pdm'],
+    'tool.poetry': tools['poetry'],
+  };
+  for (const [place, settings] of Object.entries(places)) {
+    for (const [key, value] of Object.entries(recordOf(settings)).filter(([name]) => IS_SOURCE.test(name))) {
+      for (const one of Array.isArray(value) ? value : [value])
+        if (isRecord(one) && one === value)
+          for (const [name, source] of Object.entries(one))
+            addVersion(found, `${place}.${key}.${name}`, { version: inline(source) });
+        else addVersion(found, `${place}.${key}`, { version: inline(one) });
     }
   }
   return found;
