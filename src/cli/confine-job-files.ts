@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { codeOf, UsageError } from '../errors.ts';
-import { isBelow } from './is-below.ts';
+import { isWithin } from '../sandbox/index.ts';
 
 /**
  * A job file of the repository may come from whoever opened a pull request: what it names is sent to the model, and therefore has to be in the
@@ -9,10 +9,10 @@ import { isBelow } from './is-below.ts';
 export async function confineJobFiles(jobFile: string | null, root: string): Promise<(path: string) => Promise<void>> {
   const top = await followed(root);
   const own = jobFile === null ? null : await followed(jobFile);
-  if (top === null || own === null || !isBelow(own, top)) return async () => undefined;
+  if (top === null || own === null || !isWithin(top, own)) return async () => undefined;
   return async (path) => {
     const real = await followed(path);
-    if (real !== null && !isBelow(real, top))
+    if (real !== null && !isWithin(top, real))
       throw new UsageError(`${path} is outside of the repository (${real}), and the job file is inside of it`);
   };
 }

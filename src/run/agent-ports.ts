@@ -5,6 +5,7 @@ import { type FileChange, parseJson } from '../events/index.ts';
 import type { LoopPorts } from '../loop/index.ts';
 import { createRequestDigest } from '../model/index.ts';
 import { createMatcher, loadDecide } from '../policy/index.ts';
+import { isWithin } from '../sandbox/index.ts';
 import type { ThreadPast } from '../thread/index.ts';
 import { type Finish, type Tool, type ToolPorts, toolSpecs } from '../tools/index.ts';
 import { isUnrecordable, type TreeId, type Workspace } from '../workspace/index.ts';
@@ -131,10 +132,6 @@ function createToolPorts({ context, home }: AgentOptions, currentTurn: () => num
       protectedBy: protects(path),
     }),
   };
-}
-
-function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder + sep);
 }
 
 /** With an output schema, `finish` has to bring an output (or a text that is one). */

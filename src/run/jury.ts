@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { RunBlockedError } from '../errors.ts';
 import type { CheckResult } from '../events/index.ts';
 import { createMatcher } from '../policy/index.ts';
+import { isWithin } from '../sandbox/index.ts';
 import {
   type Baseline,
   changesJudge,
@@ -231,7 +232,7 @@ async function openRooms({ context, holdouts }: JuryOptions): Promise<Rooms> {
     freeze: frozenPaths,
     holdouts: holdouts.overlays,
     mounts: planCheckMounts(context.mounts).filter(
-      (mount) => mount.access === 'read' && !mount.from.startsWith(workspace.root),
+      (mount) => mount.access === 'read' && !isWithin(workspace.root, mount.from),
     ),
     runSetup: (place) => rerunSetup(context, place),
   });

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { createMatcher, type Policy } from '../policy/index.ts';
-import type { Mount } from '../sandbox/index.ts';
+import { isWithin, type Mount } from '../sandbox/index.ts';
 import type { Cover } from '../workspace/index.ts';
 import { readablePath } from './homes.ts';
 
@@ -75,11 +75,6 @@ function isSymlink(path: string): boolean {
   return lstatSync(path).isSymbolicLink();
 }
 
-function inside(parent: string, path: string): boolean {
-  const rest = relative(parent, path);
-  return rest === '' || (rest !== '..' && !rest.startsWith(`..${sep}`));
-}
-
 function readableMounts(policy: Policy): Mount[] {
   return policy.sandbox.readable.map((entry): Mount => {
     const path = readablePath(entry);
@@ -120,7 +115,7 @@ export function planAgentMounts(plan: MountPlan): () => Promise<readonly Mount[]
     ...gitCovers.map(
       ({ from, to }): Mount => (from === null ? { from: to, to, access: 'hidden' } : { from, to, access: 'read' }),
     ),
-    ...covers.filter((mount) => inside(plan.root, mount.from)).slice(0, MOST_MOUNTS - nested.length),
+    ...covers.filter((mount) => isWithin(plan.root, mount.from)).slice(0, MOST_MOUNTS - nested.length),
     ...nested,
   ]);
   // A failure is told by the first command, which asks for them.
@@ -144,7 +139,7 @@ function gitMounts(plan: MountPlan): Mount[] {
   return [
     ...own,
     ...plan.gitDirs
-      .filter((path) => !inside(plan.root, path))
+      .filter((path) => !isWithin(plan.root, path))
       .map((path): Mount => ({ from: path, to: path, access: 'read' })),
   ];
 }

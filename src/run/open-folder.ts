@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { createMatcher, literalsOf, type Policy, unsupportedKeys } from '../policy/index.ts';
-import { probeSandbox, type Sandbox } from '../sandbox/index.ts';
+import { isWithin, probeSandbox, type Sandbox } from '../sandbox/index.ts';
 import { lockWorkspace, stateFolder, type Thread, type ThreadPast } from '../thread/index.ts';
 import type { Holdouts } from '../verify/index.ts';
 import {
@@ -47,8 +47,6 @@ async function lockRoot(location: Location, { request, thread, closers }: OpenSi
   }
   closers.push(() => lock.release());
 }
-
-const isBelow = (root: string, path: string) => path.startsWith(root + sep);
 
 /** The folder under work, found and locked: what is known before its files are read, which is all that the sandbox needs. */
 export interface OpenedFolder {
@@ -109,7 +107,7 @@ export async function openFolder({ request, thread, location, closers }: FolderS
     foreign: [],
     alsoHidden: [],
     gitCovers: Promise.resolve([]),
-    ownFiles: ownFiles.filter((file) => isBelow(root, file)),
+    ownFiles: ownFiles.filter((file) => isWithin(root, file)),
   };
   // Not with what goes at the end: a killed run's is what its successor puts back.
   const carry = createKeptCarry({ root, folder: carryFolder(thread.dir) });
@@ -192,7 +190,7 @@ async function refuseTrackedHoldouts({ root, base, list }: Workspace, { insideWo
 async function refuseReadableHoldouts({ sandbox }: Policy, { overlays }: Holdouts): Promise<void> {
   for (const entry of overlays.length === 0 ? [] : sandbox.readable) {
     const folder = await realFile(join(readablePath(entry), 'x')).then(dirname);
-    const shown = overlays.find(({ from }) => from === folder || isBelow(folder, from) || isBelow(from, folder));
+    const shown = overlays.find(({ from }) => isWithin(folder, from) || isWithin(from, folder));
     if (shown !== undefined)
       throw new UsageError(
         `verify.holdout: the agent could read ${shown.from}, because sandbox.readable names ${entry}; keep hidden files elsewhere`,

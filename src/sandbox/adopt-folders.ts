@@ -1,5 +1,5 @@
 import { lchownSync, lstatSync, readdirSync } from 'node:fs';
-import { isWithin } from './mount-plan.ts';
+import { isWithin } from './is-within.ts';
 
 /** Gives `folder` to the command user if it lies where `home` does and is belay's own; at its first sight only. */
 export type Adoption = (folder: string, home: string) => void;
@@ -12,7 +12,7 @@ export type Adoption = (folder: string, home: string) => void;
 export function createAdoption(user: { uid: number; gid: number }, given: readonly string[]): Adoption {
   const seen: string[] = [];
   return (folder, home) => {
-    if ([...seen, ...given].some((other) => isWithin(folder, other))) return;
+    if ([...seen, ...given].some((other) => isWithin(other, folder))) return;
     seen.push(folder);
     if (lstatSync(folder).dev === lstatSync(home).dev) adopt(folder, user);
   };

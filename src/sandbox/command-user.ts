@@ -23,6 +23,7 @@ const LOWEST_SPARE_UID = 60_000;
 export interface StagedUser extends Identity {
   kind: 'staged';
   perl: string;
+  /** What enters a namespace that is staged already; null: each command stages its own. */
   nsenter: string | null;
   stage: string;
   /** Descriptor of the user namespace that root's files are mapped by. */

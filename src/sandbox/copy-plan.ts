@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isWithin } from './mount-plan.ts';
+import { isWithin } from './is-within.ts';
 import type { Mount } from './sandbox.ts';
 
 /** One folder of the host with all that is mounted in it: seen as it is, or through a copy. */
@@ -11,10 +11,10 @@ export interface Area {
 
 /** Outermost mounts, each with those inside it. */
 export function planAreas(mounts: readonly Mount[]): Area[] {
-  const roots = mounts.filter(({ from }) => !mounts.some((other) => other.from !== from && isWithin(from, other.from)));
+  const roots = mounts.filter(({ from }) => !mounts.some((other) => other.from !== from && isWithin(other.from, from)));
   return [...new Set(roots.map(({ from }) => from))].map((root) => ({
     root,
-    mounts: mounts.filter(({ from }) => isWithin(from, root)),
+    mounts: mounts.filter(({ from }) => isWithin(root, from)),
   }));
 }
 
@@ -31,7 +31,7 @@ export function needsCopy({ root, mounts }: Area): boolean {
 export function accessTo({ root, mounts }: Area, below: string): Mount['access'] {
   if (below.split('/').includes('.git')) return 'hidden';
   const at = path.join(root, below);
-  return mounts.findLast(({ from }) => isWithin(at, from))?.access ?? 'hidden';
+  return mounts.findLast(({ from }) => isWithin(from, at))?.access ?? 'hidden';
 }
 
 /** Folders of the area that a command may write. */

@@ -3,7 +3,7 @@ import { bubblewrapArgs } from './bubblewrap-args.ts';
 import type { BubblewrapSetup } from './bubblewrap-setup.ts';
 import type { CommandBridge } from './egress/bridges.ts';
 import { withProxyVariables } from './egress/proxy-variables.ts';
-import { type CommandLaunch, launchCommand } from './launch-command.ts';
+import { type LaunchPlan, planLaunch } from './launch-command.ts';
 import { type MountStep, planMounts } from './mount-plan.ts';
 import type { Mount, SandboxedCommand } from './sandbox.ts';
 import type { StageSource } from './stage-launcher.ts';
@@ -18,7 +18,7 @@ export interface FencePlan {
   writable: readonly string[];
   /** Equal for two plans exactly where what is staged for one serves the other; null where nothing is, or nothing could enter it. */
   stageKey: string | null;
-  launch(cgroupFiles: readonly string[], held: number | null): CommandLaunch;
+  launch: LaunchPlan['launch'];
 }
 
 export interface FenceParts {
@@ -43,8 +43,7 @@ export function planFence({ setup, command, bridge, steps, adopt }: FenceParts):
   const writable = sources.filter(({ access }) => access === 'write').map(({ path }) => path);
   if (adopt !== null) for (const folder of writable) adopt(folder, home);
   const { user, bwrap } = setup;
-  const launch = (cgroupFiles: readonly string[], held: number | null): CommandLaunch =>
-    launchCommand({ user, bwrap, sources, cgroupFiles, held });
+  const { staged, locate, launch } = planLaunch({ user, bwrap, sources });
   const bare = launch([], null);
   const args = bubblewrapArgs({
     view: setup.view,
@@ -56,7 +55,7 @@ export function planFence({ setup, command, bridge, steps, adopt }: FenceParts):
     env: withProxyVariables(command.env, bridge?.env ?? {}),
     workdir: command.workdir,
     bounds: setup.bounds,
-    locate: bare.locate,
+    locate,
   });
   const paths = new Set([
     ...sources.map(({ path }) => path),
@@ -68,7 +67,7 @@ export function planFence({ setup, command, bridge, steps, adopt }: FenceParts):
   const isKept = user.kind === 'staged' && user.nsenter !== null;
   // With the machine's mounts: what is staged has those that were there then.
   const stageKey = isKept
-    ? JSON.stringify([bare.args, bare.staged?.map(identityOf), readFileSync('/proc/self/mountinfo', 'latin1')])
+    ? JSON.stringify([bare.args, staged?.map(identityOf), readFileSync('/proc/self/mountinfo', 'latin1')])
     : null;
   return { key, args, writable, stageKey, launch };
 }

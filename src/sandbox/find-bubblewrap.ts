@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../errors.ts';
-import { isWithin } from './mount-plan.ts';
+import { isWithin } from './is-within.ts';
 
 /**
  * The first `bwrap` of PATH, as a real path. Entries inside the folders given (the workspace) are passed over: `npx` and the like put
@@ -11,7 +11,7 @@ export function findBubblewrap(searchPath: string, outside: readonly string[]): 
   for (const entry of searchPath.split(':')) {
     if (!path.isAbsolute(entry)) continue;
     const file = realExecutable(path.join(entry, 'bwrap'));
-    if (file !== null && !outside.some((folder) => isWithin(file, folder) || isWithin(entry, folder))) return file;
+    if (file !== null && !outside.some((folder) => isWithin(folder, file) || isWithin(folder, entry))) return file;
   }
   return null;
 }

@@ -20,6 +20,7 @@ import path from 'node:path';
 import { hasCode } from '../errors.ts';
 import { type Area, accessTo } from './copy-plan.ts';
 import { statOrNull } from './mount-plan.ts';
+import { settledAtMs } from './settled-at.ts';
 
 /** A folder's copy for commands that may not see or write all of it. */
 export interface FolderCopy {
@@ -44,9 +45,6 @@ interface Alike {
   isSettled: boolean;
 }
 
-/** Longest tick of a kernel's clock (10 ms), and of a file system that keeps seconds, with room. */
-const TICK_MS = 50;
-const COARSE_TICK_MS = 3000;
 const BLOCK_BYTES = 65_536;
 const PERMISSIONS = 0o777;
 
@@ -161,10 +159,6 @@ function traitsOf(stat: Stats): string {
   return stat.isDirectory()
     ? `folder ${permissions}`
     : `${kindOf(stat)} ${permissions} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.ino}`;
-}
-
-function settledAtMs({ ctimeMs }: Stats): number {
-  return ctimeMs + (Number.isInteger(ctimeMs) ? COARSE_TICK_MS : TICK_MS);
 }
 
 /** Whether two files or links, equal by their traits, are equal. */

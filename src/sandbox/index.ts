@@ -3,6 +3,7 @@
 export type { SandboxFact } from './describe-sandbox.ts';
 export type { NetworkDecision } from './egress/decide-target.ts';
 export { isExecutable } from './is-executable.ts';
+export { isWithin } from './is-within.ts';
 export { limitOwnCores } from './limit-dumps.ts';
 export { loadDescription } from './load-description.ts';
 export type { ProbeOptions } from './probe-options.ts';
@@ -16,3 +17,4 @@ export type {
   SandboxStatus,
   SandboxTier,
 } from './sandbox.ts';
+export { settledAtMs, TICK_MS } from './settled-at.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isWithin } from './mount-plan.ts';
+import { isWithin } from './is-within.ts';
 import type { SystemView } from './system-view.ts';
 
 /** One hierarchy and what may be done below it: bits of `LANDLOCK_ACCESS_FS_*` in `linux/landlock.h`. */
@@ -74,6 +74,6 @@ function ruleOf(place: string, access: number): LandlockRule[] {
 /** A rule cannot leave anything out: a folder that holds a masked one is given entry by entry. */
 function around(folder: string, masked: readonly string[]): string[] {
   if (masked.includes(folder)) return [];
-  if (!masked.some((hidden) => isWithin(hidden, folder))) return [folder];
+  if (!masked.some((hidden) => isWithin(folder, hidden))) return [folder];
   return readdirSync(folder).flatMap((name) => around(path.join(folder, name), masked));
 }

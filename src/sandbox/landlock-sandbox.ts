@@ -9,9 +9,10 @@ import { createWords } from './bubblewrap-words.ts';
 import { type Launch, runProcess } from './command-process.ts';
 import { type Area, accessTo, needsCopy, planAreas, writableIn } from './copy-plan.ts';
 import { createFolderCopy, type FolderCopy } from './folder-copy.ts';
+import { isWithin } from './is-within.ts';
 import { landlockArgs, landlockEnvironment } from './landlock-launcher.ts';
 import { landlockRules, landlockRuleset } from './landlock-rules.ts';
-import { isWithin, planMounts } from './mount-plan.ts';
+import { planMounts } from './mount-plan.ts';
 import type { OutputPipes } from './output-pipes.ts';
 import { tasksOf } from './process-tree.ts';
 import type { CommandEnd, Mount, Sandbox, SandboxedCommand, SandboxStatus } from './sandbox.ts';
@@ -124,7 +125,7 @@ async function runIn(
 ): Promise<CommandEnd> {
   const { scratch, abi, bounds, become } = setup;
   const locate = (hostPath: string): string =>
-    places.find(({ area }) => isWithin(hostPath, area.root))?.locate(hostPath) ?? hostPath;
+    places.find(({ area }) => isWithin(area.root, hostPath))?.locate(hostPath) ?? hostPath;
   const workdir = locate(command.workdir);
   if (!existsSync(workdir)) return failed(`${command.workdir} does not exist.`);
   const id = randomUUID();

@@ -8,9 +8,15 @@ export interface CommandLaunch {
   args: string[];
   /** Descriptors for the child, from 6 on. */
   fds: readonly number[];
+}
+
+/** What stands before bubblewrap, known once for all that is started with these sources. */
+export interface LaunchPlan {
   /** Paths that are put into a namespace of their own before bubblewrap makes the fence of them; null where none is. */
   staged: readonly string[] | null;
   locate(hostPath: string): string;
+  /** `held`: descriptor of a namespace in which the sources are staged. */
+  launch(cgroupFiles: readonly string[], held: number | null): CommandLaunch;
 }
 
 interface LaunchOptions {
@@ -18,9 +24,6 @@ interface LaunchOptions {
   bwrap: string;
   /** Every host path that is mounted apart from the system's own folders. */
   sources: readonly StageSource[];
-  cgroupFiles: readonly string[];
-  /** Descriptor of a namespace in which the sources are staged. */
-  held: number | null;
 }
 
 const FIRST_FREE_FD = 6;
@@ -29,15 +32,28 @@ const FIRST_FREE_FD = 6;
  * The programs that stand before bubblewrap: for a plain user none, once the first one has bounded the core dumps of belay, which
  * every later one takes over; for root, what turns it into another user.
  */
-export function launchCommand({ user, bwrap, sources, cgroupFiles, held }: LaunchOptions): CommandLaunch {
+export function planLaunch({ user, bwrap, sources }: LaunchOptions): LaunchPlan {
   if (user.kind === 'staged') {
     const stageUser = { ...user, mapFd: user.map === null ? null : FIRST_FREE_FD };
     const { prefix, roots, locate } = stageCommand(stageUser, sources);
-    const where = { staged: roots, locate };
-    if (user.nsenter !== null && held !== null)
-      return split([...enterStage(stageUser, user.nsenter, FIRST_FREE_FD), bwrap], { fds: [held], ...where });
-    return split([...prefix, bwrap], { fds: user.map === null ? [] : [user.map], ...where });
+    return {
+      staged: roots,
+      locate,
+      launch: (_, held) =>
+        user.nsenter !== null && held !== null
+          ? split([...enterStage(stageUser, user.nsenter, FIRST_FREE_FD), bwrap], [held])
+          : split([...prefix, bwrap], user.map === null ? [] : [user.map]),
+    };
   }
+  const locate = (hostPath: string): string => hostPath;
+  return { staged: null, locate, launch: (cgroupFiles) => launchAs(user, bwrap, cgroupFiles) };
+}
+
+function launchAs(
+  user: Exclude<CommandUser, { kind: 'staged' }>,
+  bwrap: string,
+  cgroupFiles: readonly string[],
+): CommandLaunch {
   const enter =
     cgroupFiles.length === 0
       ? []
@@ -56,13 +72,12 @@ export function launchCommand({ user, bwrap, sources, cgroupFiles, held }: Launc
         ]
       : [];
   const limit = isLimited() ? [] : limitCoresOf();
-  const locate = (hostPath: string): string => hostPath;
-  return split([...limit, ...enter, ...become, bwrap], { fds: [], staged: null, locate });
+  return split([...limit, ...enter, ...become, bwrap], []);
 }
 
 /** Joins the control groups, then gives way. */
 const ENTER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 111; shift; n=$((n - 1)); done; exec "$@"';
 
-function split([file = '', ...args]: string[], rest: Omit<CommandLaunch, 'file' | 'args'>): CommandLaunch {
-  return { file, args, ...rest };
+function split([file = '', ...args]: string[], fds: readonly number[]): CommandLaunch {
+  return { file, args, fds };
 }

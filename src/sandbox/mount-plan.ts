@@ -1,6 +1,7 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../errors.ts';
+import { isWithin } from './is-within.ts';
 import type { Mount } from './sandbox.ts';
 
 /** One mount as bubblewrap is to make it, in order. */
@@ -42,7 +43,7 @@ export function planMounts(mounts: readonly Mount[]): MountPlan {
   const steps: MountStep[] = [];
   let placed: Placed[] = [];
   const place = (step: MountStep, next: Placed): void => {
-    placed = [...placed.filter((other) => !isWithin(other.to, next.to)), next];
+    placed = [...placed.filter((other) => !isWithin(next.to, other.to)), next];
     steps.push(step);
   };
   for (const mount of mounts) {
@@ -62,10 +63,6 @@ export function planMounts(mounts: readonly Mount[]): MountPlan {
     place(access === 'hidden' ? { kind: 'hidden', to, shape } : { kind: access, from, to }, { from, to, access });
   }
   return { kind: 'planned', steps };
-}
-
-export function isWithin(inner: string, outer: string): boolean {
-  return inner === outer || outer === '/' || inner.startsWith(`${outer}/`);
 }
 
 /** The host's stat; null when there is nothing. */
@@ -93,7 +90,7 @@ function problemOf({ from, to, access }: Mount): string | null {
 
 function innermost(placed: readonly Placed[], to: string): Placed | undefined {
   return placed
-    .filter((other) => isWithin(to, other.to))
+    .filter((other) => isWithin(other.to, to))
     .reduce<Placed | undefined>(
       (best, other) => (best === undefined || other.to.length > best.to.length ? other : best),
       undefined,

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
+import { isWithin } from './is-within.ts';
 import { LIMIT_CORES } from './limit-dumps.ts';
-import { isWithin } from './mount-plan.ts';
 
 /**
  * Run by root in place of bubblewrap, before it: in a mount namespace of its own it puts every source of a mount below `stage`,
@@ -62,8 +62,6 @@ export interface StageUser {
   uid: number;
   gid: number;
   perl: string;
-  /** What enters a namespace that is staged already; null: each command stages its own. */
-  nsenter: string | null;
   /** Where the sources are put; see `chooseStage`. */
   stage: string;
   /** Descriptor in the child of the user namespace whose map is used; null: nothing is mapped. */
@@ -89,7 +87,7 @@ export function chooseStage(programs: readonly string[]): string | null {
       (stage) =>
         existsSync(stage) &&
         !lstatSync(stage).isSymbolicLink() &&
-        !programs.some((program) => isWithin(program, stage)),
+        !programs.some((program) => isWithin(stage, program)),
     ) ?? null
   );
 }
@@ -110,7 +108,7 @@ export function stageCommand(user: StageUser, sources: readonly StageSource[]): 
     ...[String(roots.length), ...roots.flatMap((root) => [modeOf(root), root.path])],
   ];
   const locate = (hostPath: string): string => {
-    const index = roots.findIndex(({ path }) => isWithin(hostPath, path));
+    const index = roots.findIndex(({ path }) => isWithin(path, hostPath));
     const root = roots[index];
     return root === undefined
       ? hostPath
@@ -128,7 +126,7 @@ export function enterStage({ uid, gid }: StageUser, nsenter: string, fd: number)
 function outermost(sources: readonly StageSource[]): StageSource[] {
   const roots: StageSource[] = [];
   for (const source of sources.toSorted((a, b) => a.path.length - b.path.length)) {
-    const index = roots.findIndex(({ path }) => isWithin(source.path, path));
+    const index = roots.findIndex(({ path }) => isWithin(path, source.path));
     const root = roots[index];
     if (root === undefined) roots.push(source);
     else if (source.access === 'write') roots[index] = { path: root.path, access: 'write' };

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { isExecutable } from './is-executable.ts';
-import { isWithin } from './mount-plan.ts';
+import { isWithin } from './is-within.ts';
 
 /** What every command sees of the machine, read-only: an allowlist, because a socket or token that is not there needs no rule. */
 export interface SystemView {
@@ -49,7 +49,7 @@ export function loadSystemView({ env, readable, nodePath }: ViewOptions): System
   const { HOME: home, PATH: searchPath = '' } = env;
   const extras = readable.map((entry) => expandHome(entry, home)).flatMap((entry) => resolveReadable(entry));
   const isVisible = (file: string): boolean =>
-    [...folders, ...links, ...extras.map(({ to }) => to)].some((root) => isWithin(file, root));
+    [...folders, ...links, ...extras.map(({ to }) => to)].some((root) => isWithin(root, file));
 
   const entries = searchPath.split(':').filter((entry) => path.isAbsolute(entry) && existsSync(entry));
   const found = entries.find((entry) => isExecutable(path.join(entry, 'node')));
@@ -101,7 +101,7 @@ function installedNode(entry: string | undefined, nodePath: string): string {
 function nodePrefix(node: string, home: string | undefined): string {
   const prefix = path.dirname(path.dirname(node));
   const standsAlone = path.basename(path.dirname(node)) === 'bin' && existsSync(path.join(prefix, 'lib/node_modules'));
-  return standsAlone && !(home !== undefined && isWithin(home, prefix)) ? prefix : node;
+  return standsAlone && !(home !== undefined && isWithin(prefix, home)) ? prefix : node;
 }
 
 function runnerFolders(parent: string): string[] {

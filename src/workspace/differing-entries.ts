@@ -2,9 +2,9 @@ import type { Stats } from 'node:fs';
 import { readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
+import { settledAtMs } from '../sandbox/index.ts';
 import { holdsSame } from './holds-same.ts';
 import { statOf } from './place-file.ts';
-import { settledAtMs } from './settled-at.ts';
 
 export interface Comparison {
   /** Roots of the copy and of the tree that may have changed since. */

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readFileSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../errors.ts';
+import { TICK_MS } from '../sandbox/index.ts';
 import { type Git, type GitResult, gitOf } from './git.ts';
-import { TICK_MS } from './settled-at.ts';
 import { findYoungStats } from './young-stats.ts';
 
 /** No file is older: git reads every one of an index of that time. */

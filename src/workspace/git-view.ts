@@ -1,7 +1,8 @@
 import { copyFile, lchown, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { hasCode } from '../errors.ts';
-import { type Git, isWithin, splitNul } from './git.ts';
+import { isWithin } from '../sandbox/index.ts';
+import { type Git, splitNul } from './git.ts';
 import { hasHiddenPast, type PastSearch, submodulePrefix } from './hidden-past.ts';
 import type { Repository } from './locate-repository.ts';
 import { isPlainConfig, renderSafeConfig } from './safe-config.ts';

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
-import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
+import { isWithin } from '../sandbox/index.ts';
 
 /** Settings of command scope for every call: nothing that a tree or a repository's config names is run, fetched or converted. */
 const SAFE_CONFIG: Readonly<Record<string, string>> = {
@@ -197,10 +198,6 @@ export const findGit = async (path: string, outsideOf: string): Promise<string> 
   }
   throw new UsageError('git is not on PATH; belay needs git 2.38 or later', { code: 'git_missing' });
 };
-
-/** Whether `path` is `folder` or below it; both absolute and real. */
-export const isWithin = (folder: string, path: string): boolean =>
-  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 
 /** Splits `-z` output. */
 export const splitNul = (buffer: Buffer): Buffer[] => {

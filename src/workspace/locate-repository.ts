@@ -1,8 +1,9 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
+import { isWithin } from '../sandbox/index.ts';
 import { findAlternates } from './find-alternates.ts';
-import { createGit, findGit, type Git, isWithin } from './git.ts';
+import { createGit, findGit, type Git } from './git.ts';
 
 /** The user's repository, which we only read. */
 export interface Repository {

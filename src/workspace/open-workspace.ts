@@ -1,9 +1,10 @@
 import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { UsageError } from '../errors.ts';
+import { isWithin } from '../sandbox/index.ts';
 import { keepConversions } from './converted-files.ts';
 import { distrustYoung } from './distrust-young.ts';
-import { createGit, type Git, isWithin } from './git.ts';
+import { createGit, type Git } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { layTree } from './laid-tree.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';

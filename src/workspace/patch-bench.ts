@@ -6,6 +6,8 @@ import { UsageError } from '../errors.ts';
 import { type Git, splitNul } from './git.ts';
 import { layCommit } from './lay-commit.ts';
 import { locateRepository } from './locate-repository.ts';
+import { statBelow } from './stat-below.ts';
+import { textPath } from './text-path.ts';
 import { type RawChange, rawChanges, SUBMODULE } from './tree-diff.ts';
 import { resolveCommit } from './tree-reader.ts';
 
@@ -61,16 +63,14 @@ export async function createPatchBench(options: PatchBenchOptions): Promise<Patc
     const applyTo = async (place: 'checkout' | 'index') => {
       const args = ['apply', '--whitespace=nowarn', ...(place === 'index' ? ['--cached'] : []), '-'];
       const applied = await git.call(args, { stdin: options.patch, ...(place === 'index' ? { indexFile } : {}) });
-      if (applied.code === 0) return;
-      const where = place === 'index' ? `the index of ${commit}` : commit;
-      throw new UsageError(`--patch does not apply to ${where}: ${applied.stderr.trim()}`, { code: 'patch' });
+      if (applied.code !== 0) throw doesNotApply(place === 'index' ? `the index of ${commit}` : commit, applied);
     };
     return {
       dir,
       root: repository.root,
       expectedTree: expected?.tree ?? null,
       async apply() {
-        const before = await indexOfTouched(git, { commit, indexFile, patch: options.patch });
+        const before = await indexOfTouched(git, { commit, dir, indexFile, patch: options.patch });
         await applyTo('checkout');
         await applyTo('index');
         changes = await rawChanges(git, ['diff-index', '--cached', before], { indexFile });
@@ -93,16 +93,27 @@ export async function createPatchBench(options: PatchBenchOptions): Promise<Patc
   }
 }
 
+const doesNotApply = (where: string, { stderr }: { stderr: string }): UsageError =>
+  new UsageError(`--patch does not apply to ${where}: ${stderr.trim()}`, { code: 'patch' });
+
 /** An index of the base with the files that the patch is about as setup left them; returns its tree. */
 async function indexOfTouched(
   git: Git,
-  { commit, indexFile, patch }: { commit: string; indexFile: string; patch: Buffer },
+  { commit, dir, indexFile, patch }: { commit: string; dir: string; indexFile: string; patch: Buffer },
 ): Promise<string> {
   await git.run(['read-tree', commit], { indexFile });
   const touched = await git.call(['apply', '--numstat', '-z', '-'], { stdin: patch });
-  const paths = splitNul(touched.stdout).map((line) => line.subarray(line.indexOf(9, line.indexOf(9) + 1) + 1));
-  const stdin = Buffer.concat(paths.flatMap((path) => [path, Buffer.from([0])]));
-  // What cannot be taken (a submodule's folder) stays as the base has it.
-  await git.call(['update-index', '--add', '--remove', '-z', '--stdin'], { indexFile, stdin });
+  if (touched.code !== 0) throw doesNotApply(commit, touched);
+  const folders = new Map<string, boolean>();
+  const stdin = splitNul(touched.stdout)
+    .map((line) => textPath(line.subarray(line.indexOf(9, line.indexOf(9) + 1) + 1)))
+    // A folder (a submodule's, or one that a file takes the place of) stays as the base has it: git takes none, and nothing after it.
+    .filter((path) => statBelow(dir, path, folders)?.isDirectory() !== true)
+    .map((path) => `${path}\0`);
+  const taken = await git.call(['update-index', '--add', '--remove', '-z', '--stdin'], {
+    indexFile,
+    stdin: stdin.join(''),
+  });
+  if (taken.code !== 0) throw doesNotApply(commit, taken);
   return (await git.run(['write-tree'], { indexFile })).toString('latin1').trim();
 }

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
-import { settledAtMs } from './settled-at.ts';
+import { settledAtMs } from '../sandbox/index.ts';
 
 /**
  * Knows whether a small tree is as it was when git last looked at all of it, by the stat data of every entry: the look takes less time

@@ -96,7 +96,18 @@ describe('belay verify', () => {
         reason: expect.stringContaining(reason),
       });
     }
-    writeFileSync(file, good + added('src/.gitignore', 'x'));
-    expect((await runCli(['verify', '--patch', file, '--base', base], bench)).code).toBe(0);
+    // A file where a folder was, before one that setup changed as well.
+    const ofSetup = 'diff --git a/z b/z\n--- a/z\n+++ b/z\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n';
+    const gone = 'diff --git a/d/x b/d/x\ndeleted file mode 100644\n--- a/d/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n';
+    bench.write('z', 'one\n');
+    bench.write('d/x', 'x\n');
+    writeFileSync(policy, `${readFileSync(policy, 'utf8')}setup: [{run: echo two >> z}]\n`);
+    const last = commitAll(bench);
+    writeFileSync(file, good + added('src/.gitignore', 'x') + gone + added('d', 'file') + ofSetup);
+    const end = await runCli(['verify', '--patch', file, '--base', last], bench);
+    expect({ code: end.code, reason: end.result?.reason }).toEqual({
+      code: 0,
+      reason: 'the required check passed on the final tree in the clean room',
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
+import { isWithin } from '../../sandbox/index.ts';
 import { followed } from '../followed.ts';
-import { isBelow } from '../is-below.ts';
 import type { GithubEvent } from './github-event.ts';
 import type { ActionRequest } from './read-inputs.ts';
 import { repositoryOf } from './repository-of.ts';
@@ -23,7 +23,7 @@ export function refuseForeign(event: GithubEvent, request: ActionRequest, cwd: s
   for (const name of DECIDING) {
     const [file] = request.options.get(name) ?? [];
     if (file === undefined) continue;
-    if (isBelow(followed(resolve(cwd, file)), followed(repositoryOf(workspace) ?? workspace)))
+    if (isWithin(followed(repositoryOf(workspace) ?? workspace), followed(resolve(cwd, file))))
       throw new UsageError(
         `input ${name}: ${file} is a file of a checkout that may come from a fork; take it from another folder (belay.yml itself is read from the trusted commit)`,
       );
