@@ -67,7 +67,9 @@ export const modelSection = section({
   api: oneOf(['responses', 'chat']).optional().describe('Which API of provider openai. Absent: responses.'),
   reasoning_effort: pattern('a word such as low, medium or high', /^[A-Za-z][A-Za-z0-9_-]{0,31}$/)
     .optional()
-    .describe("How hard the model thinks. Absent: the model's default."),
+    .describe(
+      "How hard the model thinks. Absent: the model's default. A usage error with provider packages but those of Azure, Bedrock and Vertex.",
+    ),
   context_window: count(1024, 100_000_000).optional().describe('Tokens. Absent: from the built-in table.'),
   request_timeout: duration(100, 86_400_000)
     .optional()

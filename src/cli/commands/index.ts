@@ -82,7 +82,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: 'audit <events>',
-    describe: 'check an event stream: schema, hash chain, one terminal event',
+    describe: 'check an event stream or a thread: schema, hash chain, one terminal event, outputs',
     positionals: { events: { describe: 'event stream, the id of a thread, or - for stdin' } },
     options: NO_OPTIONS,
     load: async () => (await import('./audit.ts')).auditStream,
@@ -92,7 +92,7 @@ export const COMMANDS: readonly Command[] = [
     describe: 'check, show or explain a policy',
     positionals: {
       action: { describe: 'check | show | explain' },
-      subject: { describe: 'policy file (check), command (explain)' },
+      subject: { describe: 'policy file (check), command or HOST:PORT (explain)' },
     },
     options: POLICY_OPTIONS,
     load: async () => (await import('./policy.ts')).policyAction,
