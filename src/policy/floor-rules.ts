@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { BUILT_IN_PROTECT } from './built-in-lists.ts';
 import { MODEL_RULES } from './floor-model-rules.ts';
@@ -73,6 +74,12 @@ const verify = <Field extends keyof Policy['verify']>(
     (policy, value) => ({ ...policy, verify: { ...policy.verify, [field]: value } }),
     merge,
   );
+
+/** Whether what is laid at one path would lie in, or over, what is laid at the other. */
+function meet(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((to) => `${posix.join('/', to.replace(/\/\*\*$/, ''))}/`.replace(/\/+$/, '/'));
+  return a !== undefined && b !== undefined && (a.startsWith(b) || b.startsWith(a));
+}
 
 export const FLOOR_RULES: readonly FloorRule[] = [
   ...MODEL_RULES,
@@ -183,7 +190,10 @@ export const FLOOR_RULES: readonly FloorRule[] = [
     ...own,
     freeze: union(own.freeze, floor.freeze),
   })),
-  verify('holdout', 'verify.holdout', union),
+  verify('holdout', 'verify.holdout', (own, floor) => {
+    const added = own.filter((one) => !floor.some((other) => isDeepStrictEqual(one, other)));
+    return added.some(({ to }) => floor.some((other) => meet(to, other.to))) ? null : union(own, floor);
+  }),
   verify('flakyRetries', 'verify.flaky_retries', atMost),
   rule(
     'context.instructions',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -51,7 +52,7 @@ describe('an edit of the policy that is not committed', () => {
 });
 
 describe("an organisation's floor", () => {
-  it('tightens, by the option and by the environment, and a conflict names both lines', async () => {
+  it('tightens, by the option and by the environment, both digests are told, and a conflict names both lines', async () => {
     const floor = join(bench.io, 'floor.yml');
     writeFileSync(floor, 'version: 1\nlimits:\n  turns: 3\n');
     for (const { code, result } of [
@@ -62,6 +63,15 @@ describe("an organisation's floor", () => {
       expect(result?.reason).toContain('belay.yml:2:10');
       expect(result?.reason).toContain('floor.yml:3:3');
     }
+    const met = 'version: 1\nlimits:\n  turns: 6\n  attempts: 2\n';
+    writeFileSync(floor, met);
+    const { code, result } = await run(['--policy-floor', floor]);
+    const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+    expect({ code, policy: result?.policy, limits: result?.limits }).toMatchObject({
+      code: 0,
+      policy: { sha256: digest(POLICY), floor_sha256: digest(met) },
+      limits: { turns: { max: 5 }, attempts: { max: 2 } },
+    });
   });
 });
 

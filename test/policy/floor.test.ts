@@ -47,6 +47,12 @@ const CONFLICTS: readonly (readonly [floor: string, own: string])[] = [
   ['sandbox: {mode: workspace-write}', 'sandbox: {mode: "off"}'],
   ['sandbox: {require: bubblewrap}', 'sandbox: {require: landlock}'],
   ['sandbox: {network: none}', 'sandbox: {network: {allow: [a.example]}}'],
+  ['sandbox: {network: {allow: ["*.a.example"]}}', 'sandbox: {network: {allow: [a.example]}}'],
+  ['sandbox: {network: {allow: ["a.example:8443"]}}', 'sandbox: {network: {allow: [a.example]}}'],
+  ['setup: []', 'setup: [{run: x, network: {allow: [a.example]}}]'],
+  ['workspace: {protect: []}', 'workspace: {protect: ["!.github/**"]}'],
+  ['verify: {holdout: [{from: a, to: test}]}', 'verify: {holdout: [{from: b, to: ./test/unit}]}'],
+  ['verify: {holdout: [{from: a, to: test/unit}]}', 'verify: {holdout: [{from: b, to: "test/**"}]}'],
   ['sandbox: {network: none}', 'verify: {checks: [{name: a, run: b, network: {allow: [a.example]}}]}'],
   ['sandbox: {env: {pass: []}}', 'sandbox: {env: {pass: [TOKEN]}}'],
   ['sandbox: {readable: []}', 'sandbox: {readable: [/opt]}'],
@@ -93,11 +99,12 @@ test('what the repository does not state takes the stricter of default and floor
 
 test('lists that forbid and checks are joined', async () => {
   const { policy } = await under(
-    'commands: {deny: [git push]}\nverify: {checks: [{name: a, run: b}]}\ntools: {disable: [search]}',
-    'commands: {deny: [make, git push]}\nverify: {checks: [{name: c, run: d}]}\ntools: {disable: [shell]}',
+    'commands: {deny: [git push]}\nverify: {checks: [{name: a, run: b}], holdout: [test]}\ntools: {disable: [search]}',
+    'commands: {deny: [make, git push]}\nverify: {checks: [{name: c, run: d}], holdout: [tests]}\ntools: {disable: [shell]}',
   );
   expect(policy.commands.deny).toEqual(['git push', 'make']);
   expect(policy.verify.checks.map(({ name }) => name)).toEqual(['a', 'c']);
+  expect(policy.verify.holdout.map(({ to }) => to)).toEqual(['test', 'tests']);
   expect(new Set(policy.tools.disable)).toEqual(new Set(['search', 'shell']));
 });
 
@@ -117,14 +124,7 @@ test('every conflict is named', async () => {
 const NO_CONFLICT: readonly string[] = [
   ...['model.name', 'model.api', 'model.reasoning_effort', 'model.context_window'],
   ...['sandbox.env.set', 'sandbox.home', 'context.soften_at', 'context.compact_at', 'tools.edit'],
-  ...[
-    'workspace.review',
-    'commands.deny',
-    'commands.ask',
-    'verify.clean_room.freeze',
-    'verify.holdout',
-    'tools.disable',
-  ],
+  ...['workspace.review', 'commands.deny', 'commands.ask', 'verify.clean_room.freeze', 'tools.disable'],
 ];
 
 test('every key of a policy has a conflict in the table, or no stricter value', () => {

@@ -18,6 +18,8 @@ const HOGS = [
   ['a sparse file', 'truncate -s 10G sparse', 'sandbox.file_size'],
   ['the disk', 'for i in $(seq 16); do head -c 4M /dev/zero > "fill-$i"; done; sync; sleep 60', 'sandbox.disk'],
 ] as const;
+/** Memory in bubblewrap, half of `sandbox.memory` at most; a folder of the disk in Landlock. */
+const TEMPORARY = 'for i in $(seq 20); do head -c 7M /dev/zero > "$TMPDIR/fill-$i" || exit 9; done; sleep 60';
 const SANDBOX = { memory: '128MiB', processes: 64, file_size: '8MiB', disk: '24MiB', output: '16MiB' };
 
 const TIERS = [
@@ -42,6 +44,7 @@ for (const { tier, who, uid, works } of PLACES) {
       const shell = (command: string) => ({ tool_calls: [{ name: 'shell', input: { command } }] });
       const answers = [
         ...HOGS.map(([, command]) => shell(command)),
+        shell(TEMPORARY),
         shell('rm -f fill-* sparse; echo well > control.txt'),
         { text: 'done' },
       ];
@@ -63,6 +66,11 @@ for (const { tier, who, uid, works } of PLACES) {
         event.type === 'item.completed' && event.item.type === 'command_execution' ? [event.item] : [],
       );
       const seen = items.map(({ command, status, reason }) => ({ command, status, reason }));
+      const filler = seen.splice(HOGS.length, 1);
+      if (tier === 'bubblewrap') {
+        expect(items[HOGS.length]).toMatchObject({ status: 'failed', exit_code: 9 });
+        expect(items[HOGS.length]?.aggregated_output).toContain('No space left on device');
+      } else expect(filler).toMatchObject([{ status: 'failed', reason: expect.stringContaining('sandbox.disk') }]);
       expect(seen).toEqual([
         ...HOGS.map(([, command, words]) => ({ command, status: 'failed', reason: expect.stringContaining(words) })),
         { command: expect.stringContaining('control.txt'), status: 'completed', reason: undefined },
