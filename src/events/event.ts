@@ -72,7 +72,7 @@ const bodies = {
     type: z.literal('turn.completed'),
     usage: Usage,
     total_usage: Usage,
-    cost_usd: z.number().nullable(),
+    cost_usd: z.number().min(0).nullable(),
     duration_ms: Count,
     snapshot: z.string().nullable(),
     changes: z.array(FileChange),

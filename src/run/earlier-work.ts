@@ -56,7 +56,7 @@ export async function findEarlierWork({ thread, workspace, past, head }: Earlier
     },
     async bringBack(emit) {
       if (!isAway) {
-        if (past.stashed !== null) await thread.appendNote({ kind: 'work_back', tree });
+        if (past.stashed !== null || !past.hasWorkedHere) await thread.appendNote({ kind: 'work_back', tree });
         return;
       }
       // Before the first turn there is nothing but what setup left, and that was made anew.
@@ -74,10 +74,13 @@ async function placeOf({
   now,
 }: Pick<EarlierSite, 'workspace' | 'past'> & { now: TreeId }): Promise<{ tree: TreeId; isAway: boolean }> {
   const base = workspace.base.tree;
-  const { stashed, tree } = past;
+  const { stashed, tree, hasWorkedHere } = past;
+  // A thread from another machine has done nothing to this folder yet: what is there is somebody else's.
+  if (!hasWorkedHere && now !== base) await refuseChanges(workspace, { from: base, to: now, verb: 'found' });
   if (stashed !== null) {
     const work = stashed.tree ?? base;
-    if (stashed.isWhole && now !== base && now !== work) await refuseChanges(workspace, base, now);
+    if (stashed.isWhole && now !== base && now !== work)
+      await refuseChanges(workspace, { from: base, to: now, verb: 'left' });
     return { tree: work, isAway: now !== work };
   }
   // Killed before its first turn: what is there is what setup left.
@@ -89,11 +92,14 @@ async function placeOf({
 
 const MOST_LISTED = 5;
 
-async function refuseChanges({ root, changedPaths }: Workspace, from: TreeId, to: TreeId): Promise<never> {
+async function refuseChanges(
+  { root, changedPaths }: Workspace,
+  { from, to, verb }: { from: TreeId; to: TreeId; verb: 'found' | 'left' },
+): Promise<never> {
   const paths = (await changedPaths(from, to)).map((change) => change.path);
   const more = paths.length > MOST_LISTED ? ` and ${paths.length - MOST_LISTED} more` : '';
   throw new UsageError(
-    `the workspace ${root} is not as the thread left it (${paths.slice(0, MOST_LISTED).join(', ')}${more}): put these changes aside (git stash -u), then resume`,
+    `the workspace ${root} is not as the thread ${verb} it (${paths.slice(0, MOST_LISTED).join(', ')}${more}): put these changes aside (git stash -u), then resume`,
     { code: 'workspace_changed' },
   );
 }

@@ -29,7 +29,8 @@ export async function exportThread({ stateDir, threadId, file, version, path }: 
   const held = await resumeThread({ stateDir, id: threadId, version, redactor, clock: systemClock });
   try {
     const stored = await openThread(stateDir, threadId);
-    const trees = [...treesOf(await readTimeline(stored))];
+    const timeline = await readTimeline(stored);
+    const trees = { needed: [...treesOf(timeline)], stashes: [...timeline.stashes] };
     const snapshots = await snapshotsOf({ storeDir: stored.dir, workspace: stored.meta.workspace, path, trees });
     try {
       await packThread(stored, { file, version, snapshots });
@@ -66,7 +67,8 @@ export async function importThread({ stateDir, file, workspace, maxBytes, path }
   const folder = await realFolder(workspace);
   return unpackThread({
     ...{ stateDir, file, workspace: folder, maxBytes },
-    takeSnapshots: (storeDir, files, trees) => unpackSnapshots({ storeDir, workspace: folder, path, files, trees }),
+    takeSnapshots: (storeDir, files, trees) =>
+      unpackSnapshots({ storeDir, workspace: folder, path, files, trees, maxBytes }),
   });
 }
 

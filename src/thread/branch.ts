@@ -21,8 +21,7 @@ export function createBranch(): Branch {
   return {
     add(note) {
       if (note.kind === 'rollback') {
-        let turn = note.toTurn;
-        while (turn > 0 && !ends.has(turn)) turn--;
+        const turn = [...ends.keys()].reduce((last, one) => (one <= note.toTurn && one > last ? one : last), 0);
         tail = ends.get(turn) ?? null;
         current = null;
         lastTurn = Math.max(lastTurn, note.lastTurn);

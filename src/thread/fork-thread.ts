@@ -66,7 +66,7 @@ export async function forkThread(options: ForkOptions): Promise<string> {
     await writeMeta(dir, {
       ...{ format: FORMAT, thread_id: id, workspace, goal, created: new Date(created).toISOString() },
       ...{ belay_version: options.version, forked_from: { thread_id: from.id, turn } },
-      ...trustOf(from.meta),
+      ...trustOf(from.meta, noted.end.seq),
     });
     return id;
   } catch (error) {
@@ -75,9 +75,13 @@ export async function forkThread(options: ForkOptions): Promise<string> {
   }
 }
 
-/** What the first thread trusted, its branch does; a cassette's answers are of the first one's path. */
-function trustOf({ asked, asked_elsewhere }: ThreadMeta): Pick<ThreadMeta, 'asked' | 'asked_elsewhere'> {
+/** What the first thread trusted, its branch does, and no more; a cassette's answers are of the first one's path. */
+function trustOf(
+  { asked, asked_elsewhere, imported_notes: imported }: ThreadMeta,
+  notes: number,
+): Pick<ThreadMeta, 'asked' | 'asked_elsewhere' | 'imported_notes'> {
   return {
+    ...(imported === undefined ? {} : { imported_notes: Math.min(imported, notes) }),
     ...(asked === undefined ? {} : { asked: { ...asked, cassette: null } }),
     ...(asked_elsewhere === undefined ? {} : { asked_elsewhere }),
   };

@@ -81,10 +81,10 @@ async function findCandidates(folder: string): Promise<Candidate[]> {
     names.map(async (id): Promise<Candidate[]> => {
       const dir = join(folder, id);
       const meta = await readMeta(dir);
-      const created = meta === 'missing' || 'unreadable' in meta ? null : Date.parse(meta.created);
+      const created = meta === 'missing' || 'unreadable' in meta ? Number.NaN : Date.parse(meta.created);
       const changed = (await orNull(stat(dir)))?.mtimeMs ?? 0;
       if (meta === 'missing' && Date.now() - changed < BEING_MADE_MS) return [];
-      return [{ id, dir, createdMs: created ?? changed, bytes: await sizeOf(dir) }];
+      return [{ id, dir, createdMs: Number.isNaN(created) ? changed : created, bytes: await sizeOf(dir) }];
     }),
   );
   return found.flat().sort((a, b) => a.createdMs - b.createdMs || (a.id < b.id ? -1 : 1));

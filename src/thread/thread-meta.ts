@@ -38,6 +38,8 @@ export const ThreadMeta = z.object({
       trust_ref: z.string().nullable(),
     })
     .exactOptional(),
+  /** Of a thread from another machine: how many of its notes came with it. */
+  imported_notes: z.int().min(0).exactOptional(),
   /** Of a thread from another machine: options that decided what is trusted there. Whoever resumes has to say them anew. */
   asked_elsewhere: z.array(z.object({ option: z.enum(TRUST_OPTIONS), value: z.string() })).exactOptional(),
 });

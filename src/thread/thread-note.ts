@@ -4,6 +4,8 @@ import { OUTPUT_ID } from './output-id.ts';
 
 const state = { state: z.record(z.string(), z.record(z.string(), z.unknown())).exactOptional() };
 const turn = z.int().min(0);
+/** Of a snapshot: a full object id, so that none is ever an option of git. */
+const tree = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/);
 
 const AnswerPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string(), ...state }),
@@ -40,7 +42,7 @@ const AnswerFacts = z.object({
   finish: z.enum(['stop', 'tool_calls', 'length', 'refusal', 'content_filter', 'other']),
   usage: Usage,
   /** null when its price is unknown. */
-  costUsd: z.number().nullable(),
+  costUsd: z.number().min(0).nullable(),
 });
 
 /**
@@ -123,7 +125,7 @@ export const ThreadNote = z.discriminatedUnion('kind', [
     callId: z.string(),
     action: z.string(),
     rule: z.string(),
-    tree: z.string(),
+    tree,
   }),
   z.object({
     kind: z.literal('approval_decided'),
@@ -132,23 +134,25 @@ export const ThreadNote = z.discriminatedUnion('kind', [
     decision: z.enum(['approved', 'denied']),
   }),
   /** The workspace is about to be put back; the work is in this tree until `work_back` (contract: resume brings it back first). */
-  z.object({ kind: z.literal('work_stashed'), tree: z.string() }),
+  z.object({ kind: z.literal('work_stashed'), tree }),
   /** The workspace is put back whole: until here it may be half-way. */
-  z.object({ kind: z.literal('work_restored'), tree: z.string() }),
-  z.object({ kind: z.literal('work_back'), tree: z.string() }),
+  z.object({ kind: z.literal('work_restored'), tree }),
+  z.object({ kind: z.literal('work_back'), tree }),
   /** The workspace and the thread went to another place of the timeline; nothing of the log is gone. */
-  z.object({
-    kind: z.literal('rollback'),
-    /** Where the thread stands from here on; 0: before the first turn. */
-    toTurn: z.int().min(0),
-    /** Where it stood before. */
-    fromTurn: z.int().min(0),
-    /** The last turn of the log so far: the next one follows on `toTurn` instead. */
-    lastTurn: z.int().min(0),
-    /** Tree that the workspace was put to, and the one it had. */
-    tree: z.string(),
-    before: z.string(),
-  }),
+  z
+    .object({
+      kind: z.literal('rollback'),
+      /** Where the thread stands from here on; 0: before the first turn. */
+      toTurn: z.int().min(0),
+      /** Where it stood before. */
+      fromTurn: z.int().min(0),
+      /** The last turn of the log so far: the next one follows on `toTurn` instead. */
+      lastTurn: z.int().min(0),
+      /** Tree that the workspace was put to, and the one it had. */
+      tree,
+      before: tree,
+    })
+    .refine(({ toTurn, lastTurn }) => toTurn <= lastTurn),
   /** Everything above was taken over from another thread. */
   z.object({ kind: z.literal('fork'), fromThread: z.string(), turn: z.int().min(0) }),
 ]);

@@ -80,10 +80,19 @@ export interface ThreadPast {
   /** Tree after the last turn that has one. */
   tree: string | null;
   stashed: StashedWork | null;
+  /** Whether a run or a rollback of the thread has been at the workspace on this machine; false only of an imported one. */
+  hasWorkedHere: boolean;
+}
+
+export interface PastQuery {
+  events: string;
+  notes: string;
+  /** The first notes of an imported thread, which anybody may have written. */
+  importedNotes: number;
 }
 
 /** Reads the log of a thread. Rejects lines that are damaged or out of their chain: a resumed run must not build on them. */
-export async function readPast(paths: { events: string; notes: string }): Promise<ThreadPast | { fault: string }> {
+export async function readPast(paths: PastQuery): Promise<ThreadPast | { fault: string }> {
   const events = createEventFold();
   let prev = FIRST_PREV;
   for await (const line of readEvents(paths.events)) {
@@ -99,19 +108,31 @@ export async function readPast(paths: { events: string; notes: string }): Promis
     if (line.kind === 'fault') return { fault: `notes, line ${line.lineNumber}: ${line.reason}` };
     notes.push(line.note);
   }
-  return foldPast(events, notes);
+  return foldPast(events, notes, paths.importedNotes);
 }
 
 type EventFold = ReturnType<typeof createEventFold>;
 
-function foldPast(events: EventFold, notes: readonly ThreadNote[]): ThreadPast {
+/** Only what belay does to the workspace. */
+const AT_WORKSPACE: ReadonlySet<ThreadNote['kind']> = new Set([
+  'work_stashed',
+  'work_restored',
+  'work_back',
+  'rollback',
+]);
+
+function foldPast(events: EventFold, notes: readonly ThreadNote[], importedNotes: number): ThreadPast {
   const branch = createBranch();
   let { usage, tree } = events;
   let { costUsd } = events;
   const sums = { turns: events.asideTurn, rounds: 0, toolCalls: 0, requests: events.asideRequests };
   const denials: Denial[] = [];
   let stashed: StashedWork | null = null;
-  for (const note of notes) {
+  let hasWorkedHere = importedNotes === 0;
+  for (const [at, note] of notes.entries()) {
+    hasWorkedHere ||= at >= importedNotes && AT_WORKSPACE.has(note.kind);
+    // The word of a person counts where it was given: who writes a thread file could write it too.
+    if (note.kind === 'approval_decided' && at < importedNotes) continue;
     branch.add(note);
     switch (note.kind) {
       case 'message':
@@ -152,7 +173,7 @@ function foldPast(events: EventFold, notes: readonly ThreadNote[]): ThreadPast {
   return {
     ...{ runs: events.runs, notes: current, pending: findPending(current, events), ...sums, usage, costUsd, denials },
     ...{ elapsedMs: events.runs.reduce((sum, run) => sum + run.durationMs, 0), limits: events.limits },
-    ...{ tree, stashed, unpriced: events.unpriced, root: events.root },
+    ...{ tree, stashed, hasWorkedHere, unpriced: events.unpriced, root: events.root },
   };
 }
 
@@ -196,8 +217,8 @@ function createEventFold() {
     lastTurn: 0,
     tree: null as string | null,
     treeAfter(turn: number): string | null {
-      for (let at = turn; at > 0; at--) if (trees.has(at)) return trees.get(at) ?? null;
-      return null;
+      const last = [...trees.keys()].reduce((found, one) => (one <= turn && one > found ? one : found), 0);
+      return trees.get(last) ?? null;
     },
     root: null as string | null,
     limits: null as Readonly<Record<string, number>> | null,

@@ -46,6 +46,8 @@ export interface Timeline {
   /** By number, in the order of the log. */
   turns: ReadonlyMap<number, TimelineTurn>;
   rollbacks: readonly RollbackNote[];
+  /** Trees of work that was put away, or that a question was about: `treesOf` tells the others. */
+  stashes: ReadonlySet<string>;
   /** The number of the last turn in the log. */
   lastTurn: number;
   /** The turn that the next one will follow on. */
@@ -57,9 +59,11 @@ export interface Timeline {
 export async function readTimeline(thread: Pick<StoredThread, 'readEvents' | 'readNotes'>): Promise<Timeline> {
   const faults: Timeline['faults'][number][] = [];
   const rollbacks: RollbackNote[] = [];
+  const stashes = new Set<string>();
   for await (const line of thread.readNotes()) {
     if (line.kind === 'fault') faults.push({ file: 'notes.jsonl', line: line.lineNumber, reason: line.reason });
     else if (line.note.kind === 'rollback') rollbacks.push(line.note);
+    else if ('tree' in line.note) stashes.add(line.note.tree);
   }
   const fold = createFold(rollbacks);
   for await (const line of thread.readEvents()) {
@@ -67,8 +71,8 @@ export async function readTimeline(thread: Pick<StoredThread, 'readEvents' | 're
     else fold.take(line.event);
   }
   const turns = fold.turns;
-  const lastTurn = Math.max(0, ...turns.keys());
-  return { runs: fold.runs, turns, rollbacks, lastTurn, position: parentOf(lastTurn + 1, rollbacks), faults };
+  const lastTurn = [...turns.keys()].reduce((last, turn) => Math.max(last, turn), 0);
+  return { runs: fold.runs, turns, rollbacks, stashes, lastTurn, position: parentOf(lastTurn + 1, rollbacks), faults };
 }
 
 /** The tree of the workspace as it was after a turn; null where the log has none, which means that of the start. */
@@ -78,7 +82,7 @@ export function treeAfter(timeline: Pick<Timeline, 'turns'>, turn: number): stri
   return null;
 }
 
-/** Every tree that the log names. */
+/** Every tree of the timeline. */
 export function treesOf({ turns, runs, rollbacks }: Pick<Timeline, 'turns' | 'runs' | 'rollbacks'>): Set<string> {
   const named = [
     ...[...turns.values()].map((turn) => turn.tree),
@@ -88,9 +92,9 @@ export function treesOf({ turns, runs, rollbacks }: Pick<Timeline, 'turns' | 'ru
   return new Set(named.filter((tree) => tree !== null));
 }
 
-/** The last rollback counts, of those made while the turn before was the last one. */
+/** The last rollback counts, of those made while the turn before was the last one; it leads back, so that no turn follows on itself. */
 function parentOf(turn: number, rollbacks: readonly RollbackNote[]): number {
-  return rollbacks.findLast((rollback) => rollback.lastTurn === turn - 1)?.toTurn ?? turn - 1;
+  return Math.min(rollbacks.findLast((rollback) => rollback.lastTurn === turn - 1)?.toTurn ?? turn - 1, turn - 1);
 }
 
 function createFold(rollbacks: readonly RollbackNote[]) {

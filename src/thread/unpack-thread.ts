@@ -14,7 +14,15 @@ import { isThreadId, openStateFolder, threadsFolder, unusableState } from './sta
 import { BLOBS_FOLDER, checkOutputs, OUTPUTS_FOLDER, type OutputNote } from './stored-output.ts';
 import { SNAPSHOT_ENTRIES } from './thread-file.ts';
 import { META_FILE, parseMeta, readMeta, type ThreadMeta, TRUST_OPTIONS, writeMeta } from './thread-meta.ts';
+import type { ThreadNote } from './thread-note.ts';
 import { readTimeline, treesOf } from './timeline.ts';
+
+export interface NamedTrees {
+  /** Of the timeline: they have to be there. */
+  needed: readonly string[];
+  /** Files of earlier versions may lack them. */
+  stashes: readonly string[];
+}
 
 export interface UnpackOptions {
   stateDir: string;
@@ -23,8 +31,8 @@ export interface UnpackOptions {
   workspace: string;
   /** Of all entries together. */
   maxBytes: number;
-  /** Makes the snapshots; called when the log has been checked. `trees`: those that it names. */
-  takeSnapshots(dir: string, files: PackedSnapshots, trees: readonly string[]): Promise<void>;
+  /** Makes the snapshots; called when the log has been checked. */
+  takeSnapshots(dir: string, files: PackedSnapshots, trees: NamedTrees): Promise<void>;
 }
 
 const SNAPSHOTS_FOLDER = 'snapshots';
@@ -110,11 +118,17 @@ async function settle(dir: string, id: string, { file, workspace, takeSnapshots 
   for (const name of [EVENTS_FILE, NOTES_FILE])
     if ((await orNull(stat(join(dir, name)))) === null) return refuse(`it lacks ${name}`);
   const outputs = new Map<string, OutputNote>();
+  let notes = 0;
+  const onNote = (note: ThreadNote) => {
+    notes += 1;
+    if (note.kind === 'output') outputs.set(note.id, note);
+  };
   const readings = {
     readEvents: () => wholeEvents(join(dir, EVENTS_FILE), refuse),
-    readNotes: () => wholeNotes(join(dir, NOTES_FILE), { outputs, refuse }),
+    readNotes: () => wholeNotes(join(dir, NOTES_FILE), { refuse, onNote }),
   };
-  const trees = [...treesOf(await readTimeline(readings))];
+  const timeline = await readTimeline(readings);
+  const trees = { needed: [...treesOf(timeline)], stashes: [...timeline.stashes] };
   for await (const fault of checkOutputs(dir, outputs)) return refuse(fault);
   const files = {
     pack: join(dir, SNAPSHOT_ENTRIES.pack),
@@ -123,7 +137,8 @@ async function settle(dir: string, id: string, { file, workspace, takeSnapshots 
   };
   const has = await Promise.all(Object.values(files).map((path) => orNull(stat(path))));
   const isWhole = !has.includes(null);
-  if (!isWhole && (trees.length > 0 || has.some((one) => one !== null))) return refuse('its snapshots are not whole');
+  if (!isWhole && (trees.needed.length > 0 || has.some((one) => one !== null)))
+    return refuse('its snapshots are not whole');
   if (isWhole) await takeSnapshots(dir, files, trees);
   await rm(join(dir, SNAPSHOTS_FOLDER), { recursive: true, force: true });
   await dropEmpty(join(dir, OUTPUTS_FOLDER));
@@ -131,7 +146,12 @@ async function settle(dir: string, id: string, { file, workspace, takeSnapshots 
   const { asked, asked_elsewhere: before = [], ...kept } = found;
   const elsewhere = [...before, ...trustOptionsOf(asked)];
   // A path or a commit of a stranger's file decides nothing here; that one was named must not get lost either.
-  const meta = { ...kept, workspace, ...(elsewhere.length === 0 ? {} : { asked_elsewhere: elsewhere }) };
+  const meta = {
+    ...kept,
+    workspace,
+    imported_notes: notes,
+    ...(elsewhere.length === 0 ? {} : { asked_elsewhere: elsewhere }),
+  };
   await writeMeta(dir, meta);
   return meta;
 }
@@ -169,14 +189,14 @@ async function* wholeEvents(path: string, refuse: (why: string) => never): Async
   }
 }
 
-/** The same of the notes; the outputs that they name are known at their end. */
+/** The same of the notes. */
 async function* wholeNotes(
   path: string,
-  { outputs, refuse }: { outputs: Map<string, OutputNote>; refuse(why: string): never },
+  { refuse, onNote }: { refuse(why: string): never; onNote(note: ThreadNote): void },
 ): AsyncGenerator<NoteLine> {
   for await (const line of readNoteFile(path)) {
     if (line.kind === 'fault') return refuse(`${NOTES_FILE}, line ${line.lineNumber}: ${line.reason}`);
-    if (line.note.kind === 'output') outputs.set(line.note.id, line.note);
+    onNote(line.note);
     yield line;
   }
 }

@@ -22,6 +22,8 @@ export interface StartFacts {
 }
 
 export const START_FILE = 'start.json';
+/** Of files: none runs as its owner. */
+const PERMISSIONS = 0o777;
 const fileOf = (storeDir: string): string => join(storeDir, 'store.git', START_FILE);
 
 export const writeStartFacts = async (storeDir: string, facts: StartFacts): Promise<void> => {
@@ -41,7 +43,10 @@ export const hasStarted = async (storeDir: string): Promise<boolean> => {
   }
 };
 
-export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
+export const loadStartFacts = (storeDir: string): Promise<StartFacts> => parseStartFacts(fileOf(storeDir), storeDir);
+
+/** `place`: what a message calls it. */
+export const parseStartFacts = async (file: string, place: string): Promise<StartFacts> => {
   // The file may come from another machine: no path of it leads out of the workspace, or into its git folder.
   const path = z.string().refine(isInnerPath);
   const paths = z.array(path);
@@ -53,13 +58,13 @@ export const loadStartFacts = async (storeDir: string): Promise<StartFacts> => {
     pinned: paths,
     absent: paths,
     emptyFolders: paths,
-    modes: z.record(path, z.int().min(0).max(0o7777)),
+    modes: z.record(path, z.int().min(0).max(PERMISSIONS)),
   });
   try {
-    return schema.parse(JSON.parse(await readFile(fileOf(storeDir), 'utf8')));
+    return schema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
     if (!hasCode(error, 'ENOENT') && !(error instanceof SyntaxError) && !(error instanceof z.ZodError)) throw error;
-    throw new UsageError(`${storeDir} holds no snapshots of a run`, { code: 'no_snapshots', cause: error });
+    throw new UsageError(`${place} holds no snapshots of a run`, { code: 'no_snapshots', cause: error });
   }
 };
 
@@ -70,7 +75,6 @@ const isInnerPath = (path: string): boolean =>
     path.split('/').every((part) => !['', '.', '..'].includes(part) && part.toLowerCase() !== '.git'));
 
 const MAX_MODES = 20_000;
-const PERMISSIONS = 0o777;
 
 export const unusualModes = (root: string, paths: readonly string[]): Record<string, number> => {
   const modes: Record<string, number> = {};

@@ -4,6 +4,7 @@ import type { ChangedFile, FileChange } from '../events/index.ts';
 import { type Git, type GitOptions, gitFailure, splitNul } from './git.ts';
 import { firstMissing, missingObject, objectSizes } from './missing-object.ts';
 import { textPath } from './text-path.ts';
+import { objectId } from './tree-reader.ts';
 import type { TreeChange, TreeId } from './workspace.ts';
 
 /** No patch is larger: what a person is to review and a log is to hold ends long before. */
@@ -51,7 +52,7 @@ export const rawChanges = async (
 /** Both sides of each path that differs, submodules left out. */
 export const entryChanges = async (git: Git, { from, to }: TreePair): Promise<TreeEntryChange[]> => {
   if (from === to) return [];
-  const changes = await rawChanges(git, ['diff-tree', '-r', from, to]);
+  const changes = await rawChanges(git, ['diff-tree', '-r', objectId(from), objectId(to)]);
   return changes
     .filter((change) => change.from?.mode !== SUBMODULE && change.to?.mode !== SUBMODULE)
     .map((change) => ({

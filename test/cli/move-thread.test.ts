@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bench, commitAll, createBench, runCli, treeOf } from '../scenario.ts';
+import { createMachine, entriesOf, renderFile, type ThreadFileParts } from './forge-thread.ts';
 
 const POLICY = 'version: 1\nverify: {checks: []}\n';
 let bench: Bench;
@@ -30,51 +31,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench.remove());
 
-/** Another machine: a clone of the repository at its base, and a state folder of its own. */
-function createMachine(name: string) {
-  const root = join(bench.root, name);
-  mkdirSync(join(root, 'state'), { recursive: true });
-  bench.git('clone', '-q', '--no-hardlinks', bench.ws, join(root, 'ws'));
-  const options = { cwd: join(root, 'ws'), env: { XDG_STATE_HOME: join(root, 'state') } };
-  return {
-    ws: options.cwd,
-    threads: () => {
-      const folder = join(root, 'state/belay/threads');
-      return existsSync(folder) ? readdirSync(folder) : [];
-    },
-    thread: (...args: string[]) => runCli(['thread', ...args], bench, options),
-  };
-}
-
-/** The file's parts, and a file of other parts with a digest that fits. */
-function entriesOf(data: Buffer): { header: object; entries: { name: string; bytes: Buffer }[] } {
-  const lineAt = (at: number) => JSON.parse(data.subarray(at, data.indexOf(10, at)).toString());
-  const header = lineAt(0);
-  const entries = [];
-  for (let at = data.indexOf(10) + 1; ; ) {
-    const line = lineAt(at);
-    if (line.name === undefined) return { header, entries };
-    const start = data.indexOf(10, at) + 1;
-    at = start + line.size;
-    entries.push({ name: String(line.name), bytes: data.subarray(start, at) });
-  }
-}
-
-function forge(change: (parts: ReturnType<typeof entriesOf>) => void): Buffer {
+const forge = (change: (parts: ThreadFileParts) => void) => {
   const parts = entriesOf(bytes);
   change(parts);
-  const body = Buffer.concat([
-    Buffer.from(`${JSON.stringify(parts.header)}\n`),
-    ...parts.entries.flatMap((entry) => [
-      Buffer.from(`${JSON.stringify({ name: entry.name, size: entry.bytes.length })}\n`),
-      entry.bytes,
-    ]),
-  ]);
-  return Buffer.concat([
-    body,
-    Buffer.from(`${JSON.stringify({ entries: parts.entries.length, sha256: sha256(body) })}\n`),
-  ]);
-}
+  return renderFile(parts);
+};
 
 const replaced = (name: string, from: string | RegExp, to: string) =>
   forge(({ entries }) => {
@@ -84,7 +45,7 @@ const replaced = (name: string, from: string | RegExp, to: string) =>
 
 describe('belay thread export and import', () => {
   it('carry a thread to another machine, where all of it is there', async () => {
-    const other = createMachine('other');
+    const other = createMachine(bench, 'other');
     const imported = await other.thread('import', file);
     expect(imported).toMatchObject({ code: 0, stdout: `${id}\n` });
     const shown = JSON.parse((await other.thread('show', id, '--json')).stdout);
@@ -104,7 +65,7 @@ describe('belay thread export and import', () => {
   }, 60_000);
 
   it('take nothing from a file that is not whole, or not what it says', async () => {
-    const other = createMachine('strict');
+    const other = createMachine(bench, 'strict');
     const cases: [string, Buffer | string, RegExp][] = [
       ['no gzip', 'text', /not gzip/],
       ['cut gzip', readFileSync(file).subarray(0, 2000), /gzip|cut off/],

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createRedactor } from '../../src/events/index.ts';
@@ -61,4 +61,14 @@ it('pruneThreads ends what a killed one began, but not on a dry run', async () =
   expect(existsSync(rest)).toBe(true);
   expect(await pruneThreads(stateDir, { ...rules, dryRun: false })).toEqual([]);
   expect([existsSync(rest), existsSync(stranger), await left()]).toEqual([false, true, ids]);
+});
+
+it('pruneThreads takes a thread that does not say when it was made for as old as its folder', async () => {
+  const { stateDir, threads, left } = await createThreads(1);
+  for (const thread of threads) await thread.close();
+  const [{ dir } = { dir: '' }] = threads;
+  const meta = join(dir, 'meta.json');
+  writeFileSync(meta, JSON.stringify({ ...JSON.parse(readFileSync(meta, 'utf8')), created: 'never' }));
+  await pruneThreads(stateDir, { createdBeforeMs: Date.UTC(2100, 0), maxBytes: null, dryRun: false });
+  expect(await left()).toEqual([]);
 });
