@@ -17,7 +17,8 @@ const object = (versions: Versions, write: (name: string, version: string) => st
   `{${each(versions, (name, version) => `${JSON.stringify(name)}: ${write(name, version)}`, ',')}}`;
 const tables: Write = (versions) =>
   `version = 1\n\n${each(versions, (name, version) => `[[package]]\nname = "${name}"\nversion = "${version}"\n\n`)}`;
-const pom = (inside: string) => `<?xml version="1.0" encoding="UTF-8"?>\n<project>\n${inside}</project>\n`;
+const pom = (inside: string) =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<project xmlns="http://maven.example/POM/4.0.0" xmlns:xsi="http://w3.example/2001/XMLSchema-instance" xsi:schemaLocation="x y">\n${inside}</project>\n`;
 
 /** A manifest and a lock file of each ecosystem with these dependencies, as its tool writes them. */
 const FORMATS: readonly (readonly [ecosystem: string, path: string, write: Write])[] = [
@@ -188,6 +189,11 @@ const DISGUISES: readonly (readonly [path: string, before: string, after: string
     pom(
       '<plugin><configuration><configuration></configuration><version>0</version></configuration><version>2</version></plugin>',
     ),
+  ],
+  [
+    'pom.xml',
+    pom(''),
+    pom('<é:dependency xmlns:é="http://maven.example/POM/4.0.0"><é:artifactId>evil</é:artifactId></é:dependency>'),
   ],
   ['pom.xml', pom('<properties><v a="1">1</v></properties>'), pom('<properties><v a="1">2</v></properties>')],
   [

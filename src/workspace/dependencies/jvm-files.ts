@@ -1,7 +1,7 @@
 import { addVersion, type DependencyParser, type PinnedVersion } from './pinned-version.ts';
 
-/** What could hide an element from a reader of plain text: such a file is one change as a whole. */
-const CONCEALING = /<!DOCTYPE|<!\[CDATA\[|<\?(?!xml\s)|<[\w.-]+:|xmlns:/i;
+/** What could hide an element from a reader of plain text, such as a prefix of its name: such a file is one change as a whole. */
+const CONCEALING = /<!DOCTYPE|<!\[CDATA\[|<\?(?!xml\s)|<[^\s<>!?]+:/i;
 /** The text is read as UTF-8: in another encoding it would say something else to Maven. */
 const IS_UTF8 = /^\uFEFF?\s*<(?!\?xml[^>]*encoding\s*=\s*["'](?!(?:utf-8|us-ascii|iso-8859-1)["']))/i;
 const COORDINATES = ['dependency', 'plugin', 'parent', 'extension', 'path'];
