@@ -12,6 +12,7 @@ export {
   FIRST_PREV,
   MAX_LINE_BYTES,
 } from './event-stream.ts';
+export { exitCodeOf, INTERRUPTION_EXITS, type Interruption } from './exit-code.ts';
 export { type Explained, explainError } from './explain-error.ts';
 export { createFileSink } from './file-sink.ts';
 export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './item.ts';
@@ -19,7 +20,7 @@ export { Job, JobId } from './job.ts';
 export { JobRecord, RunSummary, Shard } from './job-record.ts';
 export { type LineFile, openLineFile } from './line-file.ts';
 export { openBatchTrace, openTraceSink } from './open-trace-sink.ts';
-export { exitCodeOf, INTERRUPTION_EXITS, type Interruption, isJudged, Outcome } from './outcome.ts';
+export { isJudged, Outcome } from './outcome.ts';
 export { jsonOf, parseJson } from './parse-json.ts';
 export { toPlainJson } from './plain-json.ts';
 export { createProgressLines } from './progress-lines.ts';
