@@ -264,9 +264,11 @@ describe('a forged thread file', () => {
     // As a run that was killed leaves it: what is in the workspace would be the work of the agent.
     const killed = forge((parts) => {
       inEntry('events.jsonl', (log) => rechain(log, (lines) => lines.slice(0, -1)))(parts);
-      inNotes((lines) =>
-        lines.filter((line) => !['work_stashed', 'work_restored'].includes(String(noteOf(line)['kind']))),
-      )(parts);
+      inNotes((lines) => [
+        ...lines.filter((line) => !['work_stashed', 'work_restored'].includes(String(noteOf(line)['kind']))),
+        // Turns that nobody could count to.
+        note({ kind: 'fork', fromThread: id, turn: Number.MAX_SAFE_INTEGER }),
+      ])(parts);
     });
     expect((await other.thread('import', killed)).code).toBe(0);
     writeFileSync(join(other.ws, 'a.txt'), 'my own work\n');
