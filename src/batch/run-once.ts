@@ -22,17 +22,33 @@ export interface RunPorts {
   track(running: RunningJob): () => void;
 }
 
-/** Beyond the run's own wall time, within which it ends by itself: then its process hangs. */
+/** Beyond the run's own wall time, or after an interruption, within which it ends by itself: then its process hangs. */
 const HANG_MS = 60_000;
+/** Of a process that has not said a word, be it one of very many; with too few threads left to its user Node hangs before it begins. */
+const START_MS = 300_000;
+const INTERRUPTED_START_MS = 2_000;
 
 /** One run in its own process: passes its lines on, whole and in order, and returns how it ended. */
 export async function runOnce(order: JobOrder, ports: RunPorts): Promise<RunEnd> {
   const running = ports.startJob(order, ports.onSetupKept);
-  const untrack = ports.track(running);
-  const hang = setTimeout(() => running.kill(), order.limits.wallTimeMs + HANG_MS);
+  let isSilent = true;
+  const timers: NodeJS.Timeout[] = [];
+  const killAfter = (ms: number) => timers.push(setTimeout(() => running.kill(), ms));
+  const killSilentAfter = (ms: number) => timers.push(setTimeout(() => isSilent && running.kill(), ms));
+  killAfter(order.limits.wallTimeMs + HANG_MS);
+  killSilentAfter(START_MS);
+  const untrack = ports.track({
+    ...running,
+    interrupt(why) {
+      running.interrupt(why);
+      killAfter(HANG_MS);
+      killSilentAfter(INTERRUPTED_START_MS);
+    },
+  });
   const seen = createObserver();
   try {
     for await (const line of readJsonLines(running.stdout)) {
+      isSilent = false;
       // A torn line is a killed process's last one.
       if (line.kind === 'fault') continue;
       seen.note(line.value);
@@ -41,7 +57,7 @@ export async function runOnce(order: JobOrder, ports: RunPorts): Promise<RunEnd>
     const end = await running.ended;
     return seen.end([end.how, end.stderr.trim()].filter((text) => text !== '').join(': '));
   } finally {
-    clearTimeout(hang);
+    for (const timer of timers) clearTimeout(timer);
     untrack();
   }
 }

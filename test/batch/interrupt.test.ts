@@ -126,6 +126,20 @@ describe.skipIf(process.platform !== 'linux')('when something ends that should n
     expect(readdirSync(join(bench.root, 'state/belay/batch/trees'))).toEqual([]);
   });
 
+  it('a process that never begins, and hears nothing, is ended by a signal as well', async () => {
+    open();
+    const { file, replay } = writeJobs(bench, { one: good, two: good });
+    const hook = join(import.meta.dirname, 'hang-at-start-hook.cjs');
+    const end = await runBatch([file, '--replay', replay, '--concurrency', '1'], bench, {
+      env: { NODE_OPTIONS: `--require ${hook}` },
+      onLine(event, pid) {
+        if (event.type === 'batch.started') process.kill(pid, 'SIGTERM');
+      },
+    });
+    expect([end.code, outcomesOf(end)]).toEqual([143, { one: 'interrupted', two: 'interrupted' }]);
+    expect(readdirSync(join(bench.root, 'state/belay/batch/trees'))).toEqual([]);
+  });
+
   it('a reader that leaves ends the batch, and its results are kept', async () => {
     open();
     const { file, replay } = writeJobs(bench, { one: good, two: good, three: good });
