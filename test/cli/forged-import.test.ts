@@ -236,6 +236,21 @@ describe('a forged thread file', () => {
     expect(treeOf(other.ws)).toEqual(before);
   }, 60_000);
 
+  it('does not hold belay with a pattern that takes for ever', async () => {
+    const schema = { type: 'object', properties: { name: { type: 'string', pattern: '^(a+)+$' } } };
+    const file = forge(({ entries }) =>
+      entries.push({ name: 'artifacts/output-schema.json', bytes: Buffer.from(JSON.stringify(schema)) }),
+    );
+    expect((await other.thread('import', file)).code).toBe(0);
+    const finish = (name: string) => ({
+      tool_calls: [{ name: 'finish', input: { status: 'done', summary: 'done', output: { name } } }],
+    });
+    const replay = writeCassette(bench, [...passed, finish(`${'a'.repeat(60)}!`), finish('aaa')]);
+    const end = await other.belay('resume', id, '--replay', replay, '--deny', approval);
+    expect({ code: end.code, output: end.result?.output }).toEqual({ code: 0, output: { name: 'aaa' } });
+    rmSync(join(other.ws, 'one.txt'));
+  });
+
   it('says of its work only what it says: belay reads it as data, and takes nobody else’s changes for it', async () => {
     const claims = forge(
       inEvents((line) => {

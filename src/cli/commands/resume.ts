@@ -80,9 +80,9 @@ async function trustedOptions({ meta }: StoredThread, options: GivenOptions): Pr
   return given;
 }
 
-async function loadKeptSchema({ dir }: StoredThread): Promise<OutputSchema | null> {
+async function loadKeptSchema({ dir, meta }: StoredThread): Promise<OutputSchema | null> {
   const path = join(dir, 'artifacts', SCHEMA_ARTIFACT);
-  return (await isThere(path)) ? loadOutputSchema(path) : null;
+  return (await isThere(path)) ? loadOutputSchema(path, { isForeign: meta.imported_notes !== undefined }) : null;
 }
 
 function decisionOf(options: GivenOptions): ApprovalDecision | null {
