@@ -4,6 +4,7 @@ import { access, realpath } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { isWithin } from '../sandbox/index.ts';
+import { feedPipes, PATIENCE_MS, SHORT_PATIENCE_MS } from './feed-pipes.ts';
 
 /** Settings of command scope for every call: nothing that a tree or a repository's config names is run, fetched or converted. */
 const SAFE_CONFIG: Readonly<Record<string, string>> = {
@@ -87,6 +88,7 @@ export const gitFailure = (args: readonly string[], result: { code: number; stde
 
 /** `program` is absolute (see `findGit`). `env` names the repository: GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE. */
 export const createGit = (program: string, cwd: string, env: Readonly<Record<string, string>>): Git => {
+  let patienceMs = PATIENCE_MS;
   const callOnce = (args: readonly string[], options: GitOptions): Promise<GitResult & { strayed: boolean }> =>
     new Promise((resolve, reject) => {
       const { stdin, signal: stop } = options;
@@ -101,6 +103,12 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       const end = (): void => void (child.pid !== undefined && child.kill('SIGKILL'));
       if (stop?.aborted) end();
       stop?.addEventListener('abort', end);
+      const over = new AbortController();
+      const tree = options.workTree ?? env['GIT_WORK_TREE'];
+      const onFed = (): void => {
+        patienceMs = SHORT_PATIENCE_MS;
+      };
+      if (tree !== undefined) feedPipes({ root: tree, afterMs: patienceMs, over: over.signal, onFed });
       const limit = options.maxBytes ?? MAX_OUTPUT_BYTES;
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -113,12 +121,14 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       child.stderr?.on('data', (chunk: Buffer) => {
         if (stderr.length < STDERR_BYTES) stderr += chunk.toString('utf8').slice(0, STDERR_BYTES - stderr.length);
       });
-      child.on('error', (error) =>
+      child.on('error', (error) => {
+        over.abort();
         reject(
           new UsageError(`git cannot be started in ${cwd}: ${error.message}`, { code: 'git_failed', cause: error }),
-        ),
-      );
+        );
+      });
       child.on('close', (code, signal) => {
+        over.abort();
         stop?.removeEventListener('abort', end);
         if (bytes > limit) reject(tooMuch(args, limit));
         else

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -177,6 +178,16 @@ describe('nothing that a repository names is executed', () => {
       expect(await trap.sprung()).toBe(false);
     },
   );
+
+  it('pipes where git reads its rules keep nothing from its end', async () => {
+    const dir = await createRepository({ 'a.txt': 'a\n', 'sub/b.txt': 'b\n' });
+    const { workspace } = await open(dir);
+    execFileSync('mkfifo', [join(dir, '.gitignore'), join(dir, 'sub/.gitattributes')]);
+    await writeFile(join(dir, 'sub/b.txt'), 'touched\n');
+    const tree = await workspace.snapshot();
+    expect(await workspace.changedPaths(workspace.base.tree, tree)).toEqual([{ path: 'sub/b.txt', kind: 'update' }]);
+    expect(await workspace.removeStray()).toBe(2);
+  });
 
   it('a git program that lies in the workspace is passed over', async () => {
     const dir = await createRepository({ 'a.txt': 'a\n' });
