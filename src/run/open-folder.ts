@@ -122,7 +122,8 @@ export async function openTree(
   const storeDir = thread.dir;
   const resumed = past !== null && (await hasStarted(storeDir));
   const gitCovers = coverGit(request, opened, { closers, interrupt });
-  const workspace = await openWorkspace({ dir: request.workspace, storeDir, leaveOut: ownFiles, location, resumed });
+  const dir = request.workspace;
+  const workspace = await openWorkspace({ dir, storeDir, leaveOut: ownFiles, location, resumed, stop: interrupt });
   closers.push(() => workspace.close());
   const head = location.repository?.head?.commit ?? null;
   const earlier = past !== null && resumed ? await findEarlierWork({ thread, workspace, past, head }) : null;

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { hasCode } from '../errors.ts';
 import type { LaidTree } from '../workspace/index.ts';
 import { type FoundHoldout, isLaid, listHoldout } from './holdout.ts';
 import type { Room } from './rooms.ts';
@@ -30,8 +31,18 @@ export async function watchJudged(site: JudgedSite): Promise<Pick<Room, 'changed
     },
     async putBack(changed) {
       const reason = await laid.putBack(changed.filter((file) => !isCovered(file)));
-      await site.layHoldouts();
-      return reason;
+      return reason ?? (await layAgain(site));
     },
   };
+}
+
+/** Returns why that did not work, or null: a check may have closed a folder. */
+async function layAgain(site: JudgedSite): Promise<string | null> {
+  try {
+    await site.layHoldouts();
+    return null;
+  } catch (error) {
+    if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
+    return error instanceof Error ? error.message : 'a hidden file cannot be laid again';
+  }
 }

@@ -1,48 +1,72 @@
 import { closeSync, constants as fs, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { hasCode } from '../errors.ts';
+import { codeOf } from '../errors.ts';
+import { joinBytes } from './byte-path.ts';
 
-/** A git call that takes longer may be waiting for somebody to write. */
-export const PATIENCE_MS = 2000;
+/** When a git call is looked after that has not ended yet, in milliseconds from its start. */
+export interface Patience {
+  /** It may be waiting for somebody to write where it expects its rules, or a repository. */
+  afterMs: number;
+  /** It may be waiting at any pipe: a `.git` can lead to files of every name. */
+  anyAfterMs: number;
+}
+
+export const PATIENCE: Patience = { afterMs: 2000, anyAfterMs: 10_000 };
 /** Once there was a pipe, there is one the next time. */
-export const SHORT_PATIENCE_MS = 100;
+export const SHORT_PATIENCE: Patience = { afterMs: 100, anyAfterMs: 100 };
 
 /** Files of a tree that git opens without a look at what they are. */
 const READ_BY_GIT: ReadonlySet<string> = new Set(['.gitattributes', '.gitignore', '.gitmodules', '.mailmap']);
+const OWN_FOLDER = Buffer.from('.git');
 
 export interface PipeFeed {
   /** Of the tree that git looks at. */
   root: string;
-  afterMs: number;
+  patience: Patience;
   /** Aborts when git has ended. */
   over: AbortSignal;
   onFed(): void;
 }
 
 /**
- * git waits for ever on a pipe where it expects its rules: whoever writes in the tree could keep a run from its end. Each such pipe is
- * opened and closed, again and again, for a reader that waits, which then finds nothing in it.
+ * git waits for ever on a pipe where it expects its rules, or files of a repository in a folder of the tree: whoever writes there could
+ * keep a run from its end. Each such pipe is opened and closed, again and again, for a reader that waits, which then finds nothing in it.
  */
 export const feedPipes = (feed: PipeFeed): void => {
-  const { over, afterMs } = feed;
+  const { over, patience } = feed;
+  const begunMs = performance.now();
   let timer: NodeJS.Timeout | null = null;
+  const look = async (): Promise<void> => {
+    const fed = await feedOnce(feed, performance.now() - begunMs >= patience.anyAfterMs);
+    wait(fed ? SHORT_PATIENCE.afterMs : patience.afterMs);
+  };
   const wait = (ms: number): void => {
-    if (!over.aborted)
-      timer = setTimeout(() => void feedOnce(feed).then((fed) => wait(fed ? SHORT_PATIENCE_MS : ms)), ms);
+    if (!over.aborted) timer = setTimeout(() => void look(), ms);
   };
   over.addEventListener('abort', () => timer !== null && clearTimeout(timer), { once: true });
-  wait(afterMs);
+  wait(patience.afterMs);
 };
 
-const feedOnce = async ({ root, over, onFed }: PipeFeed): Promise<boolean> => {
+interface Folder {
+  /** Names need not be UTF-8. */
+  path: Buffer;
+  isRoot: boolean;
+  /** Whether it is a `.git`, or lies in one. */
+  inGit: boolean;
+}
+
+const feedOnce = async ({ root, over, onFed }: PipeFeed, feedsAny: boolean): Promise<boolean> => {
   let hasFed = false;
-  const waiting = [root];
+  const waiting: Folder[] = [{ path: Buffer.from(root), isRoot: true, inGit: false }];
   for (let folder = waiting.pop(); folder !== undefined && !over.aborted; folder = waiting.pop()) {
-    for (const entry of await entriesOf(folder)) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory() && entry.name !== '.git') waiting.push(path);
-      if (!entry.isFIFO() || !READ_BY_GIT.has(entry.name) || !openOnce(path)) continue;
+    for (const entry of await entriesOf(folder.path)) {
+      const path = joinBytes(folder.path, entry.name);
+      const isGit = entry.name.equals(OWN_FOLDER);
+      // Of the root's own, git is told where it is.
+      if (entry.isDirectory() && !(isGit && folder.isRoot))
+        waiting.push({ path, isRoot: false, inGit: folder.inGit || isGit });
+      const isRead = feedsAny || folder.inGit || READ_BY_GIT.has(entry.name.toString('latin1'));
+      if (!entry.isFIFO() || !isRead || !openOnce(path)) continue;
       hasFed = true;
       onFed();
     }
@@ -50,22 +74,23 @@ const feedOnce = async ({ root, over, onFed }: PipeFeed): Promise<boolean> => {
   return hasFed;
 };
 
-const entriesOf = async (folder: string) => {
+/** What cannot be read is not fed: the look is a courtesy, and a machine out of files has other worries. */
+const entriesOf = async (folder: Buffer) => {
   try {
-    return await readdir(folder, { withFileTypes: true });
+    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG')) return [];
+    if (codeOf(error) !== null) return [];
     throw error;
   }
 };
 
 /** Whether there was a reader: without one, opening a pipe fails at once. */
-const openOnce = (pipe: string): boolean => {
+const openOnce = (pipe: Buffer): boolean => {
   try {
     closeSync(openSync(pipe, fs.O_WRONLY | fs.O_NONBLOCK | fs.O_NOFOLLOW));
     return true;
   } catch (error) {
-    if (!hasCode(error, 'ENXIO', 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG')) throw error;
-    return false;
+    if (codeOf(error) !== null) return false;
+    throw error;
   }
 };

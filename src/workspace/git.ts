@@ -4,7 +4,8 @@ import { access, realpath } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { isWithin } from '../sandbox/index.ts';
-import { feedPipes, PATIENCE_MS, SHORT_PATIENCE_MS } from './feed-pipes.ts';
+import { boundCall } from './bound-call.ts';
+import { feedPipes, PATIENCE, SHORT_PATIENCE } from './feed-pipes.ts';
 
 /** Settings of command scope for every call: nothing that a tree or a repository's config names is run, fetched or converted. */
 const SAFE_CONFIG: Readonly<Record<string, string>> = {
@@ -58,6 +59,8 @@ export interface GitOptions {
   workTree?: string;
   /** Kills git, which then has failed. */
   signal?: AbortSignal;
+  /** When the run is to end: git then has little time left, and one that begins later has minutes. One that is ended has failed. */
+  stop?: AbortSignal;
   /** Reads the user's own configuration instead of ours. For `git config` alone: it may name programs. */
   userHome?: { home: string; configHome: string };
 }
@@ -88,7 +91,7 @@ export const gitFailure = (args: readonly string[], result: { code: number; stde
 
 /** `program` is absolute (see `findGit`). `env` names the repository: GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE. */
 export const createGit = (program: string, cwd: string, env: Readonly<Record<string, string>>): Git => {
-  let patienceMs = PATIENCE_MS;
+  let patience = PATIENCE;
   const callOnce = (args: readonly string[], options: GitOptions): Promise<GitResult & { strayed: boolean }> =>
     new Promise((resolve, reject) => {
       const { stdin, signal: stop } = options;
@@ -103,12 +106,13 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       const end = (): void => void (child.pid !== undefined && child.kill('SIGKILL'));
       if (stop?.aborted) end();
       stop?.addEventListener('abort', end);
+      const bound = boundCall(child, options.stop);
       const over = new AbortController();
       const tree = options.workTree ?? env['GIT_WORK_TREE'];
       const onFed = (): void => {
-        patienceMs = SHORT_PATIENCE_MS;
+        patience = SHORT_PATIENCE;
       };
-      if (tree !== undefined) feedPipes({ root: tree, afterMs: patienceMs, over: over.signal, onFed });
+      if (tree !== undefined) feedPipes({ root: tree, patience, over: over.signal, onFed });
       const limit = options.maxBytes ?? MAX_OUTPUT_BYTES;
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -123,12 +127,14 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       });
       child.on('error', (error) => {
         over.abort();
+        bound.forget();
         reject(
           new UsageError(`git cannot be started in ${cwd}: ${error.message}`, { code: 'git_failed', cause: error }),
         );
       });
       child.on('close', (code, signal) => {
         over.abort();
+        bound.forget();
         stop?.removeEventListener('abort', end);
         if (bytes > limit) reject(tooMuch(args, limit));
         else
@@ -136,7 +142,7 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
             code: code ?? 128,
             stdout: Buffer.concat(chunks),
             stderr: signal ? `${stderr}killed by ${signal}` : stderr,
-            strayed: isStray(signal),
+            strayed: isStray(signal) && !bound.isEnded(),
           });
       });
       // git may end before it has read everything (EPIPE); its exit status then tells.
@@ -161,6 +167,10 @@ export const gitOf = (call: Git['call']): Git => ({
     return result.stdout;
   },
 });
+
+/** The same git, whose calls the run's end ends (see `GitOptions.stop`). */
+export const endedBy = (stop: AbortSignal | undefined, git: Git): Git =>
+  stop === undefined ? git : gitOf((args, options) => git.call(args, { stop, ...options }));
 
 const tooMuch = (args: readonly string[], limit: number): UsageError =>
   new UsageError(`git ${args[0] ?? ''} printed more than ${limit} bytes`, { code: 'too_large' });

@@ -3,7 +3,7 @@ import { lchown, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import { distrustYoung } from './distrust-young.ts';
-import { createGit, type Git, gitOf } from './git.ts';
+import { createGit, endedBy, type Git, gitOf } from './git.ts';
 import { ownerToGive, removeEntry, statOf } from './place-file.ts';
 import { scanWorkTree } from './scan.ts';
 import { checkOut, readTree, WHOLE_INDEX } from './scratch-index.ts';
@@ -17,6 +17,8 @@ export interface LaidTreeSite {
   /** Absolute path of git. */
   program: string;
   hashBytes: number;
+  /** See `OpenWorkspaceOptions.stop`. */
+  stop: AbortSignal | undefined;
 }
 
 export interface Layout {
@@ -28,7 +30,8 @@ export interface Layout {
 }
 
 /** See `Workspace.checkout`. The index that knows the files lies in our store, which nothing that runs in the folder can reach. */
-export const layTree = async ({ git, store, program, hashBytes }: LaidTreeSite, layout: Layout): Promise<LaidTree> => {
+export const layTree = async (site: LaidTreeSite, layout: Layout): Promise<LaidTree> => {
+  const { git, store, program, hashBytes, stop } = site;
   const { dir } = layout;
   const indexFile = join(store.scratch, `laid-${randomUUID()}`);
   const close = () => rm(indexFile, { force: true });
@@ -43,7 +46,7 @@ export const layTree = async ({ git, store, program, hashBytes }: LaidTreeSite, 
   let asked: Git | null = null;
   const ask = (): Git => {
     const env = { GIT_DIR: store.gitDir, GIT_WORK_TREE: dir, GIT_INDEX_FILE: indexFile };
-    const plain = createGit(program, dir, env);
+    const plain = endedBy(stop, createGit(program, dir, env));
     const whole = gitOf((args, options) => plain.call([...WHOLE_INDEX, ...args], options));
     asked ??= distrustYoung(whole, { indexFile, hashBytes });
     return asked;

@@ -1,36 +1,42 @@
-import { readFile, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
-import { hasCode } from '../errors.ts';
+import { constants as fs } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { codeOf, hasCode } from '../errors.ts';
 
-/** Where Linux lists the sockets of this network, each with the path that it was bound to, as its program gave it. */
-const LIST = '/proc/net/unix';
-/** Number, references, protocol, flags, type, state, inode; then the path. */
-const PATH_OF_LINE = /^\S+: (?:\S+ +){6}(\S.*)$/;
+/** Names a file without opening it, on Linux; Node has no name for it. */
+const O_PATH = 0x200000;
+const PATIENCE_MS = 1000;
 
-/** Whether some program still has a socket at this real path: then it is not what an ended command left. Where nobody can tell, it has. */
-export const isLiveSocket = async (path: string): Promise<boolean> => {
-  let list: string;
+/**
+ * Whether some program may still answer at this socket, by whatever name it made it: then it is not what an ended command left. Only a
+ * refused connection says that none does. Elsewhere than on Linux nobody can tell.
+ */
+export const isLiveSocket = async (path: Buffer): Promise<boolean> => {
+  if (process.platform !== 'linux') return true;
+  let handle: Awaited<ReturnType<typeof open>>;
   try {
-    list = await readFile(LIST, 'utf8');
+    handle = await open(path, O_PATH | fs.O_NOFOLLOW);
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'EACCES')) return true;
+    if (codeOf(error) !== null) return true;
     throw error;
   }
-  for (const line of list.split('\n')) {
-    const bound = PATH_OF_LINE.exec(line)?.[1];
-    if (bound === undefined || bound.startsWith('@') || basename(bound) !== basename(path)) continue;
-    // Against which folder, only the program knows.
-    if (!isAbsolute(bound) || (await realFolder(bound)) === path) return true;
+  try {
+    // Addresses of sockets have at most 107 bytes, and Node takes text alone.
+    return !(await isRefused(`/proc/self/fd/${handle.fd}`));
+  } finally {
+    await handle.close();
   }
-  return false;
 };
 
-/** The path with no link on the way; null where there is no such folder. */
-const realFolder = async (path: string): Promise<string | null> => {
-  try {
-    return join(await realpath(dirname(path)), basename(path));
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP')) return null;
-    throw error;
-  }
-};
+const isRefused = (address: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(address);
+    const timer = setTimeout(() => finish(false), PATIENCE_MS);
+    const finish = (refused: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(refused);
+    };
+    socket.on('connect', () => finish(false));
+    socket.on('error', (error) => finish(hasCode(error, 'ECONNREFUSED')));
+  });

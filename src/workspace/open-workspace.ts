@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { isWithin } from '../sandbox/index.ts';
 import { keepConversions } from './converted-files.ts';
 import { distrustYoung } from './distrust-young.ts';
-import { createGit, type Git } from './git.ts';
+import { createGit, endedBy, type Git } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { layTree } from './laid-tree.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
@@ -45,6 +45,8 @@ export interface OpenWorkspaceOptions {
   manyEntries?: number;
   /** Absolute paths that are no part of the tree whatever they hold: files that the run itself writes. */
   leaveOut?: readonly string[];
+  /** Aborts when the run is to end: a git that hangs is ended, and the call rejects; what comes later has time to put the workspace back. */
+  stop?: AbortSignal;
 }
 
 /** From here on it pays to remember what each folder held, and to leave the index as it is; below, all of it is written anew. */
@@ -62,14 +64,9 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   const resumed = options.resumed === true;
   const store = await createStore({ storeDir, location, settings, resumed });
   const hashBytes = location.repository?.objectFormat === 'sha256' ? 32 : 20;
-  const git = distrustYoung(
-    createGit(location.program, root, {
-      GIT_DIR: store.gitDir,
-      GIT_WORK_TREE: root,
-      GIT_INDEX_FILE: store.indexFile,
-    }),
-    { indexFile: store.indexFile, hashBytes },
-  );
+  const env = { GIT_DIR: store.gitDir, GIT_WORK_TREE: root, GIT_INDEX_FILE: store.indexFile };
+  const plain = endedBy(options.stop, createGit(location.program, root, env));
+  const git = distrustYoung(plain, { indexFile: store.indexFile, hashBytes });
   const index = await prepareIndex(git, store, location.repository?.head?.tree ?? null);
   const { manyEntries = MANY_ENTRIES } = options;
   if (index.entries >= manyEntries) await tuneStore(store);
@@ -102,7 +99,7 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   const start = earlier ?? (await readStart(opened, first, hollow));
   if (earlier === null) await writeStartFacts(storeDir, start);
   const maxPatchBytes = options.maxPatchBytes ?? MAX_PATCH_BYTES;
-  return createWorkspace({ ...opened, storeDir, maxPatchBytes, start, first: first.tree });
+  return createWorkspace({ ...opened, storeDir, maxPatchBytes, start, first: first.tree, stop: options.stop });
 };
 
 const outside = async (root: string, storeDir: string): Promise<string> => {
@@ -176,7 +173,13 @@ const giveHead = async (git: Git, store: Store, tree: TreeId): Promise<void> => 
 };
 
 const createWorkspace = (
-  opened: Opened & { storeDir: string; maxPatchBytes: number; start: StartFacts; first: TreeId },
+  opened: Opened & {
+    storeDir: string;
+    maxPatchBytes: number;
+    start: StartFacts;
+    first: TreeId;
+    stop: AbortSignal | undefined;
+  },
 ): Workspace => {
   const { location, root, store, site, start, still } = opened;
   const { git } = site;
@@ -261,7 +264,8 @@ const createWorkspace = (
     makeRecordable: () => inTurn(() => makeRecordable(site)),
     checkout: async (tree, dir) => {
       await mkdir(dir, { recursive: true });
-      const place = { git, store, program: location.program, hashBytes: site.zeroOid.length / 2 };
+      const { program } = location;
+      const place = { git, store, program, hashBytes: site.zeroOid.length / 2, stop: opened.stop };
       return layTree(place, { tree, dir: resolve(dir), absent: start.absent });
     },
     withPathsOf: (tree, from, paths) => transplant(git, store, { tree, from, paths }),

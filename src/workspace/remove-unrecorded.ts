@@ -33,7 +33,7 @@ export const removeStray = async ({ root, pinned }: SnapshotSite, sinceMs: numbe
       if (entry.isDirectory() || entry.isFile() || entry.isSymbolicLink()) continue;
       const place = placeOf(root, path);
       if ((await lstat(place)).birthtimeMs < sinceMs) continue;
-      if (entry.isSocket() && (await isLiveSocket(place.toString('utf8')))) continue;
+      if (entry.isSocket() && (await isLiveSocket(place))) continue;
       await inWritable(at, () => unlink(place));
       removed += 1;
     }

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { IS_ROOT } from '../sandbox/fixture.ts';
 import { type Bench, commitAll, createBench, runCli } from '../scenario.ts';
+import { USERS } from '../users.ts';
 
 const answer = (name: string, input: object) => `${JSON.stringify({ tool_calls: [{ name, input }] })}\n`;
 const finish = answer('finish', { status: 'done', summary: 'done' });
@@ -40,6 +42,31 @@ describe('a hidden file', () => {
     expect({ code: end.code, reason: end.result?.reason }).toEqual({
       code: 2,
       reason: expect.stringContaining(`because sandbox.readable names ${import.meta.dirname}`),
+    });
+  });
+});
+
+describe.each(USERS.filter(({ uid }) => uid !== undefined || !IS_ROOT))('a hidden file, of $who', ({ uid, works }) => {
+  it.skipIf(!works)('that cannot be laid again fails the round, and is no fault of belay', async () => {
+    const close = 'test ! -e held || { echo exit 0 > held/test.sh; chmod 0555 held; }';
+    bench = createBench({ 'a.txt': 'a\n' }, uid);
+    writeFileSync(join(bench.io, 'test.sh'), 'exit 0 # hidden\n');
+    const checks = [
+      { name: 'close', run: close },
+      { name: 'held', run: 'test ! -e held || sh held/test.sh' },
+    ];
+    const policy = {
+      version: 1,
+      verify: { checks, holdout: [{ from: join(bench.io, 'test.sh'), to: 'held/test.sh' }] },
+    };
+    writeFileSync(join(bench.ws, 'belay.yml'), JSON.stringify(policy));
+    commitAll(bench);
+    const cassette = join(bench.io, 'model.jsonl');
+    writeFileSync(cassette, answer('shell', { command: 'echo b > a.txt' }) + finish);
+    const end = await runCli(['run', 'go', '--replay', cassette], bench);
+    expect({ code: end.code, reason: end.result?.reason }).toEqual({
+      code: 10,
+      reason: expect.stringContaining('cannot be put back: EACCES'),
     });
   });
 });

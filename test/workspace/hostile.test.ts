@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { holdsSame } from '../../src/workspace/index.ts';
 import { createFolder, createRepository, git, gitBytes, open, write } from './repository.ts';
 
 interface Bait {
@@ -112,6 +113,39 @@ const BAITS: readonly Bait[] = [
   },
 ];
 
+const PIPES = ['.gitignore', 'sub/.gitattributes', 'one/.git/HEAD', 'two/.git/refs/heads/main'];
+
+/** Looks for pipes while it has no file left to open, then with one. */
+const STARVE = `
+import { closeSync, openSync } from 'node:fs';
+import { feedPipes } from ${JSON.stringify(join(import.meta.dirname, '../../src/workspace/feed-pipes.ts'))};
+const [dir] = process.argv.slice(2);
+const over = new AbortController();
+const files = [];
+const fill = () => {
+  try {
+    for (;;) files.push(openSync('/dev/null'));
+  } catch (error) {
+    if (error.code !== 'EMFILE') throw error;
+  }
+};
+let walks = 0;
+feedPipes({
+  get root() {
+    walks += 1;
+    if (walks === 1) fill();
+    if (walks === 3) for (const file of files.splice(0)) closeSync(file);
+    return dir;
+  },
+  patience: { afterMs: 1, anyAfterMs: 60_000 },
+  over: over.signal,
+  onFed: () => {
+    over.abort();
+    console.log('fed');
+  },
+});
+`;
+
 const useAll = async (dir: string): Promise<void> => {
   const { workspace } = await open(dir);
   const { base } = workspace;
@@ -179,14 +213,75 @@ describe('nothing that a repository names is executed', () => {
     },
   );
 
-  it('pipes where git reads its rules keep nothing from its end', async () => {
+  it('pipes where git reads its rules, or a repository of the tree, keep nothing from its end', async () => {
     const dir = await createRepository({ 'a.txt': 'a\n', 'sub/b.txt': 'b\n' });
     const { workspace } = await open(dir);
-    execFileSync('mkfifo', [join(dir, '.gitignore'), join(dir, 'sub/.gitattributes')]);
+    for (const nested of ['one/.git', 'two/.git'])
+      await write(dir, { [`${nested}/objects`]: null, [`${nested}/refs/heads`]: null });
+    await write(dir, { 'one/f': 'f', 'two/f': 'f', 'two/.git/HEAD': 'ref: refs/heads/main\n' });
+    const odd = Buffer.concat([Buffer.from(`${dir}/bad`), Buffer.from([0xff])]);
+    await mkdir(odd);
+    // No argument can hold that name.
+    execFileSync('sh', ['-c', `mkfifo .gitignore && mv .gitignore bad*/ && mkfifo "$@"`, 'sh', ...PIPES], { cwd: dir });
     await writeFile(join(dir, 'sub/b.txt'), 'touched\n');
     const tree = await workspace.snapshot();
-    expect(await workspace.changedPaths(workspace.base.tree, tree)).toEqual([{ path: 'sub/b.txt', kind: 'update' }]);
-    expect(await workspace.removeStray()).toBe(2);
+    const changed = await workspace.changedPaths(workspace.base.tree, tree);
+    expect(changed).toContainEqual({ path: 'sub/b.txt', kind: 'update' });
+    // With the folder that nothing else is in.
+    expect(await workspace.removeStray()).toBe(4);
+    // What git cannot do without, it has not: that is an error, and an end.
+    execFileSync('mkfifo', [join(dir, 'two/.git/commondir')]);
+    await expect(workspace.snapshot()).rejects.toMatchObject({ code: 'git_failed' });
+  });
+
+  it('a file that becomes a pipe or a link while it is compared holds nobody up', async () => {
+    const dir = await createFolder();
+    await write(dir, { file: 'x', same: 'x', link: { link: 'file' } });
+    execFileSync('mkfifo', [join(dir, 'pipe')]);
+    const compared = ['same', 'link', 'pipe'].map((name) => holdsSame(join(dir, 'file'), join(dir, name)));
+    expect(await Promise.all(compared)).toEqual([true, false, false]);
+  });
+
+  it('a look at pipes survives a machine that has no file left to open', async () => {
+    const dir = await createFolder();
+    execFileSync('mkfifo', [join(dir, '.gitignore')]);
+    const script = join(dir, 'starve.ts');
+    await write(dir, { 'starve.ts': STARVE });
+    const cat = spawn('cat', [join(dir, '.gitignore')], { stdio: 'ignore' });
+    onTestFinished(() => void cat.kill());
+    const run = [
+      '-c',
+      'ulimit -n 64; exec "$@"',
+      'sh',
+      process.execPath,
+      '--import',
+      import.meta.resolve('tsx'),
+      script,
+    ];
+    const said = execFileSync('sh', [...run, dir], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    expect(said).toBe('fed\n');
+  });
+
+  it('a git that hangs is ended when the run is to end, and what comes after it works', async () => {
+    const dir = await createRepository({ 'a.txt': 'a\n' });
+    const bin = await createFolder();
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    await write(bin, {
+      git: {
+        run: `#!/bin/sh\ntest ! -e ${bin}/hang || { mv ${bin}/hang ${bin}/hangs; exec sleep 300; }\nexec ${real} "$@"\n`,
+      },
+    });
+    const stop = new AbortController();
+    const { workspace } = await open(dir, { path: bin, stop: stop.signal });
+    await write(dir, { 'a.txt': 'changed\n' });
+    await write(bin, { hang: '' });
+    const snapshot = workspace.snapshot();
+    const failed = expect(snapshot).rejects.toMatchObject({ code: 'git_failed' });
+    await vi.waitFor(() => stat(join(bin, 'hangs')));
+    stop.abort();
+    await failed;
+    await workspace.restore(workspace.base.tree);
+    expect(await readFile(join(dir, 'a.txt'), 'utf8')).toBe('a\n');
   });
 
   it('a git program that lies in the workspace is passed over', async () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -51,14 +51,24 @@ describe('removeUnrecorded', () => {
     await workspace.ignoredPaths();
     execFileSync('mkfifo', [join(dir, 'new'), join(dir, 'sub/new')]);
     left('new.sock');
+    // Longer than the address of a socket may be.
+    const deep = join('sub', 'd'.repeat(100), 'e'.repeat(100));
+    await mkdir(join(dir, deep), { recursive: true });
+    left('moved.sock');
+    await rename(join(dir, 'moved.sock'), join(dir, deep, 'moved.sock'));
     const server = createServer().listen(join(dir, 'somebody.sock'));
     onTestFinished(() => void server.close());
     await once(server, 'listening');
+    // As ssh does: bound by a name that nobody sees, and renamed.
+    const renamed = createServer().listen(join(dir, 'before.sock'));
+    onTestFinished(() => void renamed.close());
+    await once(renamed, 'listening');
+    await rename(join(dir, 'before.sock'), join(dir, 'renamed.sock'));
     // A change that is kept stands on what setup made; what is put back does not.
-    expect(await workspace.removeStray()).toBe(3);
-    expect(await names()).toEqual(['a', 'of-setup', 'of-setup.sock', 'old', 'somebody.sock', 'sub']);
+    expect(await workspace.removeStray()).toBe(4);
+    expect(await names()).toEqual(['a', 'of-setup', 'of-setup.sock', 'old', 'renamed.sock', 'somebody.sock', 'sub']);
     expect(await workspace.removeUnrecorded()).toBe(2);
-    expect(await names()).toEqual(['a', 'old', 'somebody.sock', 'sub']);
+    expect(await names()).toEqual(['a', 'old', 'renamed.sock', 'somebody.sock', 'sub']);
   });
 
   it('keeps repositories of setup while the run goes on, and takes them away where it is put back', async () => {
