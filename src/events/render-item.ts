@@ -54,7 +54,7 @@ export function renderItem(item: Item, phase: Phase, colors: Colors): string | n
 }
 
 function withTail(line: string, output: string, dim: Colors['dim']): string {
-  const lines = output.replace(/\s+$/, '').split('\n');
+  const lines = output.trimEnd().split('\n');
   if (lines.length === 1 && lines[0] === '') return line;
   return `${line}\n${quoteLines(lines.slice(-TAIL_LINES).join('\n'), { prefix: dim('  │ '), maxLines: TAIL_LINES })}`;
 }

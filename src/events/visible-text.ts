@@ -29,7 +29,7 @@ export function oneLine(text: string, maxLength = 200): string {
 
 /** Foreign text on lines of their own, each behind a prefix; at most `maxLines`, with a remark on the rest. */
 export function quoteLines(text: string, options: { prefix: string; maxLines: number }): string {
-  const lines = text.replace(/\s+$/, '').split(/\r?\n/);
+  const lines = text.trimEnd().split(/\r?\n/);
   const shown = lines.slice(0, options.maxLines).map((line) => disarm(shorten(line, 1000), UNSAFE_BUT_TAB));
   if (lines.length > shown.length) shown.push(`(${lines.length - shown.length} more lines)`);
   return shown.map((line) => options.prefix + line).join('\n');

@@ -18,7 +18,7 @@ export function htmlBlock(block: Block): Html {
   const label = block.label === '' ? null : html`<p class="label">${block.label}</p>`;
   const cut = htmlCut(block.cutCharacters);
   if (block.kind === 'diff') return html`${label}${htmlDiff(block.text)}${cut}`;
-  const text = stripColours(block.text).replace(/\s+$/, '');
+  const text = stripColours(block.text).trimEnd();
   if (block.kind === 'prose') return html`${label}<p class="prose">${text}</p>${cut}`;
   return html`${label}<pre tabindex="0">${text}</pre>${cut}`;
 }

@@ -121,10 +121,11 @@ export async function openTree(
   const { location, ownFiles, mounts } = opened;
   const storeDir = thread.dir;
   const resumed = past !== null && (await hasStarted(storeDir));
-  const gitCovers = coverGit(request, opened, { closers, interrupt });
   const dir = request.workspace;
   const workspace = await openWorkspace({ dir, storeDir, leaveOut: ownFiles, location, resumed, stop: interrupt });
   closers.push(() => workspace.close());
+  // Only now: the first request waits for the tree, and only the first command for this.
+  const gitCovers = coverGit(request, opened, { closers, interrupt });
   const head = location.repository?.head?.commit ?? null;
   const earlier = past !== null && resumed ? await findEarlierWork({ thread, workspace, past, head }) : null;
   const { policy, path } = request.policy;

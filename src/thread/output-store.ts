@@ -75,7 +75,7 @@ export async function openOutputStore(options: OutputStoreOptions): Promise<Outp
   const site: Site = { dir, durable, record, kept, room };
   const growing = new Map<string, Growing>();
   const readKept = createOutputReader({ dir, notes: kept });
-  let lastNumber = Math.max(0, ...[...kept.keys(), ...early].map((id) => Number(id.slice(1))));
+  let lastNumber = [...kept.keys(), ...early].reduce((most, id) => Math.max(most, Number(id.slice(1))), 0);
 
   return {
     async openOutput() {

@@ -58,6 +58,12 @@ const verdict: EventBody = {
 };
 
 describe('text for people', () => {
+  it('takes time in proportion to what it is given, also where that is blanks', async () => {
+    const blanks = `a${' '.repeat(900_000)}b`;
+    const text = await render([itemDone({ id: 'i1', type: 'agent_message', status: 'completed', text: blanks })]);
+    expect(text).toContain('a  ');
+  });
+
   it('tells the output of a check that fails once more a single time', async () => {
     const run = (id: string, passed: boolean): EventBody => ({
       type: 'item.completed',
