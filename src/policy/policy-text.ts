@@ -40,13 +40,13 @@ export interface PolicyText {
 
 /** Reads YAML, and JSON as the part of YAML that it is. Never throws: what is wrong comes back as faults. */
 export function parsePolicyText(text: string): PolicyText {
-  const lines = new LineCounter();
+  const lines = linesOf(text);
   const position = (offset: number) => {
     const { line, col } = lines.linePos(Math.min(Math.max(offset, 0), text.length));
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const nothing = { value: undefined, places: new Map(), position };
-  const composed = compose(text, lines);
+  const composed = compose(text);
   if (!('document' in composed)) return { ...nothing, faults: [composed] };
   const { document } = composed;
   const syntax = [...document.errors, ...document.warnings].slice(0, MAX_SYNTAX_FAULTS);
@@ -63,9 +63,16 @@ export function parsePolicyText(text: string): PolicyText {
   return { value, places: reader.places, faults: reader.faults, position };
 }
 
-function compose(text: string, lines: LineCounter): { document: Document.Parsed } | TextFault {
-  const parser = new Parser(lines.addNewLine);
+/** Counted here: the parser tells of no line's end behind some errors. */
+function linesOf(text: string): LineCounter {
+  const lines = new LineCounter();
   lines.addNewLine(0);
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) lines.addNewLine(end + 1);
+  return lines;
+}
+
+function compose(text: string): { document: Document.Parsed } | TextFault {
+  const parser = new Parser();
   const tokens = [];
   let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
