@@ -2,6 +2,7 @@ import { UsageError } from '../errors.ts';
 import type { Emit } from '../events/index.ts';
 import type { Thread, ThreadPast } from '../thread/index.ts';
 import type { TreeId, Workspace } from '../workspace/index.ts';
+import { type TakenSite, tellTaken } from './tell-taken.ts';
 
 /** What earlier runs of the thread made of the workspace. */
 export interface EarlierWork {
@@ -9,7 +10,7 @@ export interface EarlierWork {
   /** Whether the workspace is without it: it was put back, or never had it. */
   readonly isAway: boolean;
   /** Puts the workspace back to where the thread began, for what has to run there. */
-  putAway(): Promise<void>;
+  putAway(context: TakenSite): Promise<void>;
   /** Brings the work into the workspace, where it is away. */
   bringBack(emit: Emit): Promise<void>;
 }
@@ -49,7 +50,10 @@ export async function findEarlierWork({ thread, workspace, past, head }: Earlier
     get isAway() {
       return isAway;
     },
-    async putAway() {
+    async putAway(context) {
+      // It does not come back: whoever made it (setup, a person since) has to be able to find it.
+      if (past.turns === 0 && past.stashed === null && !isAway && tree !== base)
+        await tellTaken(context, { from: base, to: tree, ...BEFORE });
       await put(base);
       isAway = true;
       await thread.appendNote({ kind: 'work_restored', tree });
@@ -83,12 +87,22 @@ async function placeOf({
       await refuseChanges(workspace, { from: base, to: now, verb: 'left' });
     return { tree: work, isAway: now !== work };
   }
-  // Killed before its first turn: what is there is what setup left.
-  if (past.turns === 0) return { tree: base, isAway: now !== base };
+  if (past.turns === 0) {
+    // Killed before its first turn: what is there is what setup left, or of somebody who was here since.
+    if (now !== base && !past.isCutOff && now !== past.leftTree)
+      await refuseChanges(workspace, { from: base, to: now, verb: 'left' });
+    return { tree: now, isAway: false };
+  }
   // A fresh checkout, or somebody who put everything back.
   if (now === base && tree !== null) return { tree, isAway: tree !== base };
   return { tree: now, isAway: false };
 }
+
+const BEFORE = {
+  name: 'found.patch',
+  code: 'changed_before',
+  what: 'in the workspace, where the last run ended before its first turn',
+} as const;
 
 const MOST_LISTED = 5;
 

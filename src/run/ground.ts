@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { RunBlockedError } from '../errors.ts';
 import { type Baseline, judge, runBaseline } from '../verify/index.ts';
 import { isUnrecordable, type TreeId } from '../workspace/index.ts';
@@ -7,9 +6,11 @@ import { type Conclusion, conclude, concludeInterruption, concludeLimit } from '
 import { createJury, type Jury } from './jury.ts';
 import { planCheckMounts } from './mounts.ts';
 import type { Prepared } from './prepare.ts';
+import { replacedFolder } from './replaced-folder.ts';
 import type { RunContext } from './run-context.ts';
 import { runSetup } from './setup.ts';
 import { takeSetup } from './take-setup.ts';
+import { tellMovedAside } from './tell-moved-aside.ts';
 
 /** What the agent's work stands on. */
 export interface Ground {
@@ -27,11 +28,12 @@ export async function layGround(prepared: Prepared): Promise<Ground | Conclusion
   const { policy, workspace, earlier } = context;
   const needsBase = policy.setup.length > 0 || policy.verify.checks.length > 0;
   if (needsBase && earlier !== null) {
-    await earlier.putAway();
+    await earlier.putAway(context);
     // What an earlier run's agent did to ignored files must reach neither setup, with its secrets, nor the checks.
-    const aside = join(context.thread.dir, 'replaced', context.runId);
+    const aside = replacedFolder(context.thread.dir, context.runId);
     await workspace.removeUnrecorded({ aside });
     await context.carry.putBack({ aside });
+    await tellMovedAside(context);
   }
   const jury = await setUp(prepared);
   if ('outcome' in jury) return jury;

@@ -23,6 +23,7 @@ import { createHomes, type Homes, readablePath } from './homes.ts';
 import { type MountPlan, planCheckMounts } from './mounts.ts';
 import { policyGlobs } from './policy-globs.ts';
 import { realFile } from './real-file.ts';
+import { replacedFolder } from './replaced-folder.ts';
 import type { RunRequest } from './request.ts';
 import type { Session } from './session.ts';
 
@@ -114,15 +115,22 @@ export async function openFolder({ request, thread, location, closers }: FolderS
   return { location, mounts, ownFiles, homes: await createHomes(scratch, policy.sandbox.readable), scratch, carry };
 }
 
+interface TreeSite extends OpenSite {
+  past: ThreadPast | null;
+  interrupt: AbortSignal;
+  runId: string;
+}
+
 export async function openTree(
   opened: OpenedFolder,
-  { request, thread, closers, past, interrupt }: OpenSite & { past: ThreadPast | null; interrupt: AbortSignal },
+  { request, thread, closers, past, interrupt, runId }: TreeSite,
 ): Promise<OpenedTree> {
   const { location, ownFiles, mounts } = opened;
   const storeDir = thread.dir;
   const resumed = past !== null && (await hasStarted(storeDir));
-  const dir = request.workspace;
-  const workspace = await openWorkspace({ dir, storeDir, leaveOut: ownFiles, location, resumed, stop: interrupt });
+  const found = past === null || areOfUser(past, request) ? 'recorded' : { aside: replacedFolder(thread.dir, runId) };
+  const place = { dir: request.workspace, storeDir, location };
+  const workspace = await openWorkspace({ ...place, leaveOut: ownFiles, resumed, found, stop: interrupt });
   closers.push(() => workspace.close());
   // Only now: the first request waits for the tree, and only the first command for this.
   const gitCovers = coverGit(request, opened, { closers, interrupt });
@@ -139,6 +147,14 @@ export async function openTree(
     earlier,
     mounts: { ...mounts, foreign: workspace.foreign, alsoHidden: holdouts.insideWorkspace, gitCovers },
   };
+}
+
+/** Whether the thread's runs left no repository of theirs in the workspace: what they made was taken away, or was judged (but for that of setup). */
+function areOfUser({ hasWorkedHere, isCutOff, runs }: ThreadPast, { policy: { policy } }: RunRequest): boolean {
+  if (!hasWorkedHere) return true;
+  const last = runs.findLast(({ outcome }) => outcome !== null)?.outcome;
+  const isKept = last === 'verified' || last === 'unchecked';
+  return !isCutOff && (isKept ? policy.setup.length === 0 : policy.workspace.onFailure === 'restore');
 }
 
 /**

@@ -93,7 +93,7 @@ export async function prepare(
     openFolder({ request, thread: store, location, closers }),
   );
   const tree = after(both(thread, folder), ([store, opened]) =>
-    openTree(opened, { request, thread: store, closers, past, interrupt: session.interrupt }),
+    openTree(opened, { request, thread: store, closers, past, interrupt: session.interrupt, runId: session.runId }),
   );
   const instructions = after(folder, async ({ location: place }) =>
     request.kind === 'verify' || past !== null || request.policy.policy.context.instructions === 'none'

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { RunBlockedError, UsageError } from '../errors.ts';
 import { createRedactor, systemClock } from '../events/index.ts';
 import {
@@ -13,11 +14,13 @@ import {
   isDraft,
   type Location,
   locateRepository,
+  type MovedAside,
   openWorkspace,
   type TreeId,
   type Workspace,
 } from '../workspace/index.ts';
 import { findPlace, type Place, type PlacedTree } from './place-in-thread.ts';
+import { replacedFolder } from './replaced-folder.ts';
 
 export interface RollbackRequest {
   stateDir: string;
@@ -41,6 +44,8 @@ export interface RolledBack {
   before: TreeId;
   /** How many files changed. */
   files: number;
+  /** Repositories that a killed run may have left, or a user made since. */
+  moved: readonly MovedAside[];
 }
 
 /**
@@ -56,9 +61,10 @@ export async function rollbackThread(request: RollbackRequest): Promise<RolledBa
   try {
     const location = await locateRepository({ dir: meta.workspace, path });
     closers.push(await lockFolder(location, { stateDir, owner: threadId }));
-    const workspace = await openWorkspace({ dir: meta.workspace, storeDir: dir, resumed: true, location });
-    closers.push(() => workspace.close());
     const timeline = await readTimeline(await openThread(stateDir, threadId));
+    const found = timeline.isCutOff ? { aside: replacedFolder(dir, `rollback-${randomUUID()}`) } : 'kept';
+    const workspace = await openWorkspace({ dir: meta.workspace, storeDir: dir, resumed: true, location, found });
+    closers.push(() => workspace.close());
     const before = await workspace.snapshot();
     const base = workspace.base.tree;
     const target = request.to === 'undo' ? findUndone(timeline, threadId) : findPlace(request.to, { timeline, base });
@@ -70,13 +76,14 @@ export async function rollbackThread(request: RollbackRequest): Promise<RolledBa
         { code: 'workspace_changed' },
       );
     }
+    await workspace.checkRestore(target.tree);
     const from = startOf(request.to, killed) ?? { turn: timeline.position, tree: before };
     await thread.appendNote({
       ...{ kind: 'rollback', toTurn: target.turn, fromTurn: from.turn, lastTurn: timeline.lastTurn },
       ...{ tree: target.tree, before: from.tree },
     });
     const files = await workspace.restore(target.tree);
-    return { workspace: meta.workspace, ...target, before: from.tree, files };
+    return { workspace: meta.workspace, ...target, before: from.tree, files, moved: workspace.takeMoved() };
   } finally {
     for (const close of closers.toReversed()) await close();
   }

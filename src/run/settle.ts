@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { UsageError } from '../errors.ts';
 import type { Changes, Result } from '../events/index.ts';
-import type { Thread } from '../thread/index.ts';
 import { dependencyChanges, reviewAreas, snapshotAnyhow, type TreeId, touchedTests } from '../workspace/index.ts';
 import type { Conclusion } from './conclusion.ts';
 import { redactBytes } from './known-secrets.ts';
 import type { RunContext } from './run-context.ts';
+import { tellMovedAside } from './tell-moved-aside.ts';
+import { keepPatch, tellTaken } from './tell-taken.ts';
 import { writeOutput } from './write-output.ts';
 
 export interface Settled {
@@ -19,6 +19,13 @@ export interface Trees {
   /** As setup left it: what the change is against. */
   start: TreeId;
 }
+
+/** A check without a fence can write in the workspace, and so can whoever else works in it. */
+const LATE = {
+  name: 'late.patch',
+  code: 'changed_late',
+  what: 'changed in the workspace after it was judged',
+} as const;
 
 function delivers(conclusion: Conclusion, context: RunContext): boolean {
   return (
@@ -44,10 +51,11 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
   const asked = request.files.patch;
   const written = asked !== null && (await writeOutput(asked, patch, { ...context, ground: context })) ? asked : null;
   const restores = !kept && (policy.workspace.onFailure === 'restore' || request.delivery === 'discard');
-  if (now !== final) await tellLate(context, { final, now });
+  if (now !== final) await tellTaken(context, { from: final, to: now, ...LATE });
   const files = restores ? await putBack(context, { final, found: trees.found }) : 0;
   // What is delivered is what was judged.
   if (!restores && now !== final) await workspace.restore(final);
+  await tellMovedAside(context);
   // Of what checks left, this alone is neither in the tree nor ignored.
   if (kept && conclusion.tree !== null) await workspace.removeStray();
   // A change that is kept without being verified is gone on with: the ground below it is still needed.
@@ -73,43 +81,6 @@ export async function settle(context: RunContext, trees: Trees, conclusion: Conc
     },
     review: reviewAreas(change.files, policy),
   };
-}
-
-/**
- * Says what came into the workspace after it was judged, and keeps it: a check without a fence can write there, and so can whoever else
- * works in it. It is taken back with no other record.
- */
-async function tellLate(
-  { emit, redactor, request, thread, workspace }: RunContext,
-  { final, now }: { final: TreeId; now: TreeId },
-): Promise<void> {
-  const paths = (await workspace.changedPaths(final, now)).map(({ path }) => path);
-  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
-  const named = `${paths.slice(0, MOST_NAMED).join(', ')}${more}`;
-  const diff = await workspace.diff(final, now).catch((error: unknown) => {
-    if (!(error instanceof UsageError && error.code === 'too_large')) throw error;
-    return null;
-  });
-  const stored =
-    diff === null
-      ? { error: diff }
-      : await keepPatch(thread, { name: 'late.patch', patch: redactBytes(redactor, diff.patch) });
-  const where = 'path' in stored && !request.ephemeral ? `, and is kept as ${stored.path}` : '';
-  const message = `changed in the workspace after it was judged: ${named}; that is taken back${where}`;
-  await emit({ type: 'error', code: 'changed_late', message });
-}
-
-const MOST_NAMED = 5;
-
-async function keepPatch(
-  thread: Thread,
-  { name, patch }: { name: string; patch: Buffer },
-): Promise<{ path: string } | { error: unknown }> {
-  try {
-    return { path: await thread.writeArtifact(name, patch) };
-  } catch (error) {
-    return { error };
-  }
 }
 
 /** The work is on record, and where it is, before a file of it goes: a resumed run brings it back. */

@@ -115,7 +115,7 @@ export async function resumeThread(options: {
 /** The past of a thread that is open for writing. Throws UsageError where its log is damaged. */
 export async function loadPast({ id, dir }: Pick<Thread, 'id' | 'dir'>): Promise<ThreadPast> {
   const meta = await readMeta(dir);
-  const importedNotes = typeof meta === 'object' && 'imported_notes' in meta ? (meta.imported_notes ?? 0) : 0;
+  const importedNotes = typeof meta === 'object' && 'imported_notes' in meta ? (meta.imported_notes ?? null) : null;
   const past = await readPast({ events: join(dir, EVENTS_FILE), notes: join(dir, NOTES_FILE), importedNotes });
   if ('fault' in past)
     throw new UsageError(`thread ${id} cannot be resumed: ${past.fault}`, { code: 'thread_damaged' });

@@ -12,6 +12,7 @@ import {
 import { createBranch } from './branch.ts';
 import type { MessageNote } from './conversation.ts';
 import { readNoteFile } from './read-notes.ts';
+import { createRunEnds } from './run-ends.ts';
 import type { OutputNote } from './stored-output.ts';
 import type { ThreadNote } from './thread-note.ts';
 
@@ -82,13 +83,16 @@ export interface ThreadPast {
   stashed: StashedWork | null;
   /** Whether a run or a rollback of the thread has been at the workspace on this machine; false only of an imported one. */
   hasWorkedHere: boolean;
+  /** See `RunEnds`. */
+  isCutOff: boolean;
+  leftTree: string | null;
 }
 
 export interface PastQuery {
   events: string;
   notes: string;
-  /** The first notes of an imported thread, which anybody may have written. */
-  importedNotes: number;
+  /** How many notes came with an imported thread (the first ones, which anybody may have written); null: it was not imported. */
+  importedNotes: number | null;
 }
 
 /** Reads the log of a thread. Rejects lines that are damaged or out of their chain: a resumed run must not build on them. */
@@ -121,18 +125,19 @@ const AT_WORKSPACE: ReadonlySet<ThreadNote['kind']> = new Set([
   'rollback',
 ]);
 
-function foldPast(events: EventFold, notes: readonly ThreadNote[], importedNotes: number): ThreadPast {
+function foldPast(events: EventFold, notes: readonly ThreadNote[], importedNotes: number | null): ThreadPast {
   const branch = createBranch();
   let { usage, tree } = events;
   let { costUsd } = events;
   const sums = { turns: events.asideTurn, rounds: 0, toolCalls: 0, requests: events.asideRequests };
   const denials: Denial[] = [];
   let stashed: StashedWork | null = null;
-  let hasWorkedHere = importedNotes === 0;
+  const foreignNotes = importedNotes ?? 0;
+  let hasWorkedHere = importedNotes === null;
   for (const [at, note] of notes.entries()) {
-    hasWorkedHere ||= at >= importedNotes && AT_WORKSPACE.has(note.kind);
+    hasWorkedHere ||= at >= foreignNotes && AT_WORKSPACE.has(note.kind);
     // The word of a person counts where it was given: who writes a thread file could write it too.
-    if (note.kind === 'approval_decided' && at < importedNotes) continue;
+    if (note.kind === 'approval_decided' && at < foreignNotes) continue;
     branch.add(note);
     switch (note.kind) {
       case 'message':
@@ -174,6 +179,7 @@ function foldPast(events: EventFold, notes: readonly ThreadNote[], importedNotes
     ...{ runs: events.runs, notes: current, pending: findPending(current, events), ...sums, usage, costUsd, denials },
     ...{ elapsedMs: events.runs.reduce((sum, run) => sum + run.durationMs, 0), limits: events.limits },
     ...{ tree, stashed, hasWorkedHere, unpriced: events.unpriced, root: events.root },
+    ...{ isCutOff: events.ends.isCutOff, leftTree: events.ends.leftTree },
   };
 }
 
@@ -206,6 +212,7 @@ function createEventFold() {
   let isAside = false;
   const fold = {
     runs,
+    ends: createRunEnds(),
     usage: NO_USAGE,
     /** Of turns that are no message: those that failed, and summaries. */
     asideTurn: 0,
@@ -226,6 +233,7 @@ function createEventFold() {
       return begun;
     },
     take(event: Event): void {
+      fold.ends.take(event);
       const atMs = Date.parse(event.time);
       if (event.type === 'run.started') {
         startedMs = atMs;

@@ -1,5 +1,6 @@
 import type { Event, FileChange, Item, Outcome, Usage } from '../events/index.ts';
 import type { StoredThread } from './open-thread.ts';
+import { createRunEnds } from './run-ends.ts';
 import type { ThreadNote } from './thread-note.ts';
 
 /** One answer of the model, and what came of it. */
@@ -43,6 +44,8 @@ export type RollbackNote = Extract<ThreadNote, { kind: 'rollback' }>;
 /** What a thread's log says of its past: the fold that show, diff, rollback and fork share. */
 export interface Timeline {
   runs: readonly TimelineRun[];
+  /** Whether the last run that was at the workspace did not come to put it in order. */
+  isCutOff: boolean;
   /** By number, in the order of the log. */
   turns: ReadonlyMap<number, TimelineTurn>;
   rollbacks: readonly RollbackNote[];
@@ -72,7 +75,8 @@ export async function readTimeline(thread: Pick<StoredThread, 'readEvents' | 're
   }
   const turns = fold.turns;
   const lastTurn = [...turns.keys()].reduce((last, turn) => Math.max(last, turn), 0);
-  return { runs: fold.runs, turns, rollbacks, stashes, lastTurn, position: parentOf(lastTurn + 1, rollbacks), faults };
+  const position = parentOf(lastTurn + 1, rollbacks);
+  return { runs: fold.runs, isCutOff: fold.ends.isCutOff, turns, rollbacks, stashes, lastTurn, position, faults };
 }
 
 /** The tree of the workspace as it was after a turn; null where the log has none, which means that of the start. */
@@ -116,10 +120,13 @@ function createFold(rollbacks: readonly RollbackNote[]) {
     });
   }
 
+  const ends = createRunEnds();
   return {
     runs,
     turns,
+    ends,
     take(event: Event): void {
+      ends.take(event);
       switch (event.type) {
         case 'run.started':
           runs.push(runOf(event));

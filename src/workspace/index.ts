@@ -27,4 +27,4 @@ export { packSnapshots, unpackSnapshots } from './snapshot-pack.ts';
 export { hasStarted } from './start-facts.ts';
 export { openSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
 export { openTreeSource, type TreeSource } from './tree-source.ts';
-export type { BaseState, LaidTree, TreeChange, TreeId, Workspace } from './workspace.ts';
+export type { BaseState, LaidTree, MovedAside, TreeChange, TreeId, Workspace } from './workspace.ts';

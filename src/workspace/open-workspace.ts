@@ -13,12 +13,13 @@ import { narrowedTo } from './narrowed-scan.ts';
 import { readFollowed } from './read-at-commit.ts';
 import { removeNewIgnored, removeStray } from './remove-unrecorded.ts';
 import { watchRepositories } from './repository-watch.ts';
-import { restoreTree } from './restore-tree.ts';
+import { refuseInto, restoreTree } from './restore-tree.ts';
 import { scanWorkTree } from './scan.ts';
 import { provePatch, transplant } from './scratch-index.ts';
 import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
 import { createStillTree, type StillTree } from './still-tree.ts';
 import { createStore, type Store, storesExactly, tuneStore } from './store.ts';
+import { type FoundRepositories, nothingFound, type TakenFound, takeFound } from './take-found.ts';
 import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { ancestors } from './text-path.ts';
 import { diffTrees, entryChanges, MAX_PATCH_BYTES } from './tree-diff.ts';
@@ -35,6 +36,8 @@ export interface OpenWorkspaceOptions {
   storeDir: string;
   /** Takes base and start facts from an earlier open of the same store, whatever the folder looks like now. */
   resumed?: boolean;
+  /** See `FoundRepositories`. Default: what was not there at the start is the agent's, and goes. */
+  found?: FoundRepositories;
   /** Of a patch, and of the binary contents that go into one; more is a `UsageError` with code `too_large`. Default: `MAX_PATCH_BYTES`. */
   maxPatchBytes?: number;
   /** Default: the process's PATH. */
@@ -96,10 +99,14 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   const folders = new Set([...index.folders, ...scan.untracked.flatMap(ancestors)]);
   const opened: Opened = { location, root, store, site, pinned, index, still, openedAtMs, left: first, folders };
   if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
-  const start = earlier ?? (await readStart(opened, first, hollow));
-  if (earlier === null) await writeStartFacts(storeDir, start);
+  const asked = { nested: first.nested, folders: location.repository === null ? ['', ...folders] : folders };
+  const taken =
+    earlier === null
+      ? nothingFound(await readStart(opened, first, hollow))
+      : takeFound({ root, earlier, ...asked }, options.found);
+  if (taken.start !== earlier && options.found !== 'kept') await writeStartFacts(storeDir, taken.start);
   const maxPatchBytes = options.maxPatchBytes ?? MAX_PATCH_BYTES;
-  return createWorkspace({ ...opened, storeDir, maxPatchBytes, start, first: first.tree, stop: options.stop });
+  return createWorkspace({ ...opened, ...taken, storeDir, maxPatchBytes, first: first.tree, stop: options.stop });
 };
 
 const outside = async (root: string, storeDir: string): Promise<string> => {
@@ -173,13 +180,8 @@ const giveHead = async (git: Git, store: Store, tree: TreeId): Promise<void> => 
 };
 
 const createWorkspace = (
-  opened: Opened & {
-    storeDir: string;
-    maxPatchBytes: number;
-    start: StartFacts;
-    first: TreeId;
-    stop: AbortSignal | undefined;
-  },
+  opened: Opened &
+    TakenFound & { storeDir: string; maxPatchBytes: number; first: TreeId; stop: AbortSignal | undefined },
 ): Workspace => {
   const { location, root, store, site, start, still } = opened;
   const { git } = site;
@@ -192,8 +194,9 @@ const createWorkspace = (
     isRepository: users !== null,
     start,
     first: { tree: opened.first, folders: opened.folders },
+    doubtful: opened.doubtful,
   });
-  const { known } = watch;
+  const { known, takeAway } = watch;
   /** What no tree holds and is younger came after setup. */
   let setUpAtMs = opened.openedAtMs;
   let queue: Promise<unknown> = Promise.resolve();
@@ -236,19 +239,22 @@ const createWorkspace = (
       inTurn(async () => {
         last = null;
         still.forget();
-        const restored = await restoreTree({ ...site, store, start, known }, tree);
+        const restored = await restoreTree({ ...site, store, start, known, takeAway, users: opened.users }, tree);
         last = restored.snapshot.tree;
         left = { nested: restored.snapshot.nested, ignored: null };
         await watch.remove(tree, known);
         return restored.files;
       }),
+    checkRestore: (tree) =>
+      inTurn(async () => refuseInto(opened, left.nested, await entryChanges(git, { from: last ?? tree, to: tree }))),
     removeUnrecorded: (options) =>
       inTurn(
         async () =>
-          (await removeNewIgnored(site, { start, aside: options?.aside ?? null, repositories: watch.ofStart })) +
+          (await removeNewIgnored(site, { start, aside: options?.aside ?? null, watch })) +
           (await removeStray(site, opened.openedAtMs)) +
-          (await watch.remove(start.base.tree, watch.ofStart)),
+          (await watch.remove(start.base.tree, watch.ofStart, options?.aside)),
       ),
+    takeMoved: watch.takeMoved,
     removeStray: () => inTurn(() => removeStray(site, setUpAtMs)),
     unrecorded: () =>
       inTurn(async () => {

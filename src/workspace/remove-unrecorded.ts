@@ -6,6 +6,7 @@ import { joinBytes } from './byte-path.ts';
 import { isLiveSocket } from './live-sockets.ts';
 import { moveAside } from './move-aside.ts';
 import { inWritable, removeEntry } from './place-file.ts';
+import type { RepositoryWatch } from './repository-watch.ts';
 import { scanWorkTree } from './scan.ts';
 import type { StartFacts } from './start-facts.ts';
 import type { SnapshotSite } from './take-snapshot.ts';
@@ -76,16 +77,19 @@ const entriesOf = async (folder: Buffer) => {
  */
 export const removeNewIgnored = async (
   { git, root, pinned }: SnapshotSite,
-  { start, aside, repositories }: { start: StartFacts; aside: string | null; repositories: ReadonlySet<string> },
+  {
+    start,
+    aside,
+    watch,
+  }: { start: StartFacts; aside: string | null; watch: Pick<RepositoryWatch, 'ofStart' | 'takeAway'> },
 ): Promise<number> => {
   const { ignored, nested } = await scanWorkTree(git, { ignored: true });
   const holders = new Set([...pinned].flatMap(ancestors));
-  const added = [
-    ...newIgnored(pinned, ignored).filter((path) => !holders.has(path)),
-    ...nested.filter((folder) => !repositories.has(folder)),
-  ];
+  const planted = new Set(nested.filter((folder) => !watch.ofStart.has(folder)));
+  const added = [...newIgnored(pinned, ignored).filter((path) => !holders.has(path)), ...planted];
   for (const path of added) {
-    if (aside === null) await removeEntry(join(root, path));
+    if (planted.has(path)) await watch.takeAway({ folder: path, path }, aside);
+    else if (aside === null) await removeEntry(join(root, path));
     else await moveAside(join(root, path), join(aside, path));
     const above = ancestors(path).filter((folder) => !start.emptyFolders.includes(folder));
     for (const folder of above.toReversed()) await removeIfEmpty(root, folder);

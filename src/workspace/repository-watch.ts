@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { Git } from './git.ts';
+import { moveAside } from './move-aside.ts';
 import { removeEntry } from './place-file.ts';
 import type { StartFacts } from './start-facts.ts';
 import { gitIn, repositoriesIn, treeFolders } from './unrecorded.ts';
-import type { TreeId } from './workspace.ts';
+import type { MovedAside, TreeId } from './workspace.ts';
 
 /** Which folders held a repository of their own before the agent came. */
 export interface RepositoryWatch {
@@ -13,8 +14,12 @@ export interface RepositoryWatch {
   readonly ofStart: ReadonlySet<string>;
   /** Folders of the tree in which there is a repository now that is not among `were`. */
   made(tree: TreeId, were: ReadonlySet<string>): Promise<readonly string[]>;
-  /** Removes those; returns how many. */
-  remove(tree: TreeId, were: ReadonlySet<string>): Promise<number>;
+  /** Takes those away, as `takeAway` does; returns how many. */
+  remove(tree: TreeId, were: ReadonlySet<string>, aside?: string | null): Promise<number>;
+  /** Takes a folder with a repository away, or its `.git` alone: moves it where it is doubtful or `aside` is given, removes it otherwise. */
+  takeAway(target: { folder: string; path: string }, aside?: string | null): Promise<void>;
+  /** What was moved since this was last asked. */
+  takeMoved(): readonly MovedAside[];
   learn(folders: Iterable<string>): void;
 }
 
@@ -26,6 +31,8 @@ export interface RepositoryWatchOptions {
   start: StartFacts;
   /** The tree of the first snapshot, and its folders (maybe some more). */
   first: { tree: TreeId; folders: Iterable<string> };
+  /** Folders whose repository may be a user's, though it was not there at the start: it is moved into `aside`, never removed. */
+  doubtful: { folders: ReadonlySet<string>; aside: string } | null;
 }
 
 export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWatch => {
@@ -43,15 +50,27 @@ export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWa
       all.filter((folder) => !were.has(folder)),
     );
   };
+  const moved: MovedAside[] = [];
+  const doubted = new Set(options.doubtful?.folders);
+  const takeAway: RepositoryWatch['takeAway'] = async ({ folder, path }, aside = null) => {
+    const to = aside ?? (doubted.has(folder) ? (options.doubtful?.aside ?? null) : null);
+    if (to === null) return removeEntry(join(root, path));
+    await moveAside(join(root, path), join(to, path));
+    moved.push({ path, to: join(to, path) });
+    // What an agent puts in its place is nobody else's.
+    doubted.delete(folder);
+  };
   return {
     known,
     ofStart,
     made,
-    remove: async (tree, were) => {
+    remove: async (tree, were, aside = null) => {
       const found = await made(tree, were);
-      for (const folder of found) await removeEntry(join(root, gitIn(folder)));
+      for (const folder of found) await takeAway({ folder, path: gitIn(folder) }, aside);
       return found.length;
     },
+    takeAway,
+    takeMoved: () => moved.splice(0),
     learn: (folders) => {
       for (const folder of folders) known.add(folder);
     },

@@ -3,6 +3,7 @@ import { access, chmod, constants as fs, lstat, mkdir, rm } from 'node:fs/promis
 import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { ensureFolder, ownerToGive, placeFile, removeEntry, statOf } from './place-file.ts';
+import type { RepositoryWatch } from './repository-watch.ts';
 import { scanWorkTree } from './scan.ts';
 import { stageEntries } from './scratch-index.ts';
 import type { StartFacts } from './start-facts.ts';
@@ -19,6 +20,9 @@ export interface RestoreSite extends SnapshotSite {
   start: StartFacts;
   /** Folders with a repository that stays. */
   known: ReadonlySet<string>;
+  takeAway: RepositoryWatch['takeAway'];
+  /** Folders with a repository that a user made since the start: nothing is written into them. */
+  users: ReadonlySet<string>;
 }
 
 /** Putting an ignore file back can bring files into view that it hid; a second round then takes them away. */
@@ -40,7 +44,8 @@ export const restoreTree = async (site: RestoreSite, tree: TreeId): Promise<Rest
       await settleFolders(site, snapshot.nested);
       return { files: changed.size, snapshot };
     }
-    for (const path of planted) await removeEntry(join(site.root, path));
+    refuseInto(site, snapshot.nested, changes);
+    for (const path of planted) await site.takeAway({ folder: path, path });
     await putBack(site, changes);
     for (const path of [...planted, ...changes.map((change) => change.path)]) changed.add(path);
   }
@@ -49,6 +54,21 @@ export const restoreTree = async (site: RestoreSite, tree: TreeId): Promise<Rest
     {
       code: 'restore_incomplete',
     },
+  );
+};
+
+/** Nobody's repository is written into, or replaced by a file, because the tree has something at its place. */
+export const refuseInto = (
+  { root, users }: Pick<RestoreSite, 'root' | 'users'>,
+  nested: readonly string[],
+  changes: readonly TreeEntryChange[],
+): void => {
+  const wanted = changes.flatMap(({ path, to }) => (to === null ? [] : [path]));
+  const folder = nested.find((one) => users.has(one) && wanted.some((path) => `${path}/`.startsWith(`${one}/`)));
+  if (folder === undefined) return;
+  throw new UsageError(
+    `${join(root, folder)} is a repository now, where the thread has files of its own: move it elsewhere first`,
+    { code: 'workspace_changed' },
   );
 };
 

@@ -21,6 +21,13 @@ export interface TreeChange {
   sha256: string;
 }
 
+/** A repository that was taken out of the workspace, and is kept. */
+export interface MovedAside {
+  /** Relative to the workspace's root: its folder, or its `.git` where files of the folder are in the tree. */
+  path: string;
+  to: string;
+}
+
 /** A tree in a folder of its own, in which programs run. What they add to it is never looked at. */
 export interface LaidTree {
   /** Paths of the tree that are not as they were laid any more: contents, kind and executable bit. Starts git once, and only reads. */
@@ -63,12 +70,16 @@ export interface Workspace {
   diff(from: TreeId, to: TreeId): Promise<TreeChange>;
   /** Puts files back so that `snapshot()` equals `tree`; returns how many changed. Ignored files stay, and repositories that were there at the start or when `ignoredPaths` was asked. */
   restore(tree: TreeId): Promise<number>;
+  /** Throws a UsageError `workspace_changed` where `restore` would, after a snapshot of all: for a repository that a user made where the tree has files. */
+  checkRestore(tree: TreeId): Promise<void>;
   /**
    * Removes what git does not record and was not there: ignored files that were not there when `ignoredPaths` was asked either, repositories
    * that were not there at the start, and what `removeStray` does, also where it is older than `ignoredPaths`. Returns how many. `aside`: a folder
    * that ignored files and repositories are moved into instead.
    */
   removeUnrecorded(options?: { aside: string }): Promise<number>;
+  /** Repositories that were moved aside since this was last asked: those that the option `found` is about, and what `removeUnrecorded` moved. */
+  takeMoved(): readonly MovedAside[];
   /**
    * Removes pipes, sockets, devices and empty folders of names that are not UTF-8, made since `ignoredPaths` was asked (else since this was
    * opened), but no socket that a program listens on. Returns how many.

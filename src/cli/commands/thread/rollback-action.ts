@@ -1,5 +1,5 @@
 import { UsageError } from '../../../errors.ts';
-import { renderJson } from '../../../events/index.ts';
+import { oneLine, renderJson } from '../../../events/index.ts';
 import { type Place, parsePlace, rollbackThread } from '../../../run/index.ts';
 import { stateFolder } from '../../../thread/index.ts';
 import type { Handler } from '../../command.ts';
@@ -15,7 +15,7 @@ export const rollbackAction: Handler = async ({ io, options, words: [id = ''], v
     ...{ stateDir: stateFolder(io.env), threadId: id, to, force: isGiven(options, 'force') },
     ...{ version, path: io.env['PATH'] ?? '' },
   });
-  const { workspace, turn, tree, before, files } = done;
+  const { workspace, turn, tree, before, files, moved } = done;
   const json = { thread_id: id, workspace, turn, tree, before, files };
   await print(
     io.stdout,
@@ -23,6 +23,11 @@ export const rollbackAction: Handler = async ({ io, options, words: [id = ''], v
       ? renderJson(json)
       : `${id} is at ${turn === 0 ? 'the start' : `turn ${turn}`}: ${files} ${files === 1 ? 'file' : 'files'} changed in ${workspace}\n`,
   );
+  for (const one of moved)
+    await print(
+      io.stderr,
+      `belay: ${oneLine(one.path, 400)}: a repository that the thread did not find at its start is moved to ${oneLine(one.to, 1000)}\n`,
+    );
   if (!isGiven(options, 'json')) await print(io.stderr, `belay: belay thread rollback ${id} --undo takes it back\n`);
   return 0;
 };
