@@ -2,11 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { UsageError } from '../errors.ts';
 import { splitNul } from './git.ts';
 import { removeEntry } from './place-file.ts';
 import { STATUS, scanWorkTree } from './scan.ts';
 import { statBelow } from './stat-below.ts';
-import { isPinned, isRecordable, type SnapshotSite, stillUnrecorded } from './take-snapshot.ts';
+import { isPinned, isRecordable, repositoriesAdded, type SnapshotSite, stillUnrecorded } from './take-snapshot.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
 
 const SLASH = 47;
@@ -18,6 +19,7 @@ const QUIET = { throwIfNoEntry: false } as const;
  */
 export const makeRecordable = async (site: SnapshotSite): Promise<void> => {
   await openFolders(site);
+  await removeBroken(site);
   await removeUnnamed(site);
   const { touched, untracked } = await scanWorkTree(site.git);
   for (const path of [...touched, ...untracked]) await openFile(join(site.root, path));
@@ -59,6 +61,21 @@ const openFolders = async ({ root, pinned }: SnapshotSite): Promise<void> => {
 const openFile = async (path: string): Promise<void> => {
   const stats = lstatSync(path, QUIET);
   if (stats?.isFile() && (stats.mode & 0o400) === 0) await chmod(path, stats.mode | 0o600);
+};
+
+/** Where git stops at one of the repositories that came, all of them go. */
+const removeBroken = async (site: SnapshotSite): Promise<void> => {
+  let isBroken = false;
+  const explain = async (failure: UsageError) => {
+    isBroken = true;
+    return failure;
+  };
+  try {
+    await scanWorkTree(site.git, { explain });
+  } catch (error) {
+    if (!isBroken) throw error;
+    for (const path of await repositoriesAdded(site)) await rm(path, { recursive: true, force: true });
+  }
 };
 
 const removeUnnamed = async ({ git, root, pinned }: SnapshotSite): Promise<void> => {

@@ -183,7 +183,7 @@ const createWorkspace = (
   opened: Opened &
     TakenFound & { storeDir: string; maxPatchBytes: number; first: TreeId; stop: AbortSignal | undefined },
 ): Workspace => {
-  const { location, root, store, site, start, still } = opened;
+  const { location, root, store, start, still, site } = opened;
   const { git } = site;
   const users = location.repository?.git ?? null;
   let last: TreeId | null = opened.first;
@@ -197,6 +197,7 @@ const createWorkspace = (
     doubtful: opened.doubtful,
   });
   const { known, takeAway } = watch;
+  site.known = watch.others;
   /** What no tree holds and is younger came after setup. */
   let setUpAtMs = opened.openedAtMs;
   let queue: Promise<unknown> = Promise.resolve();

@@ -10,6 +10,8 @@ import type { MovedAside, TreeId } from './workspace.ts';
 export interface RepositoryWatch {
   /** At the start, and what was learned since (of setup). */
   readonly known: ReadonlySet<string>;
+  /** Those, and what may be a user's. */
+  readonly others: Pick<ReadonlySet<string>, 'has'>;
   /** At the start alone. */
   readonly ofStart: ReadonlySet<string>;
   /** Folders of the tree in which there is a repository now that is not among `were`. */
@@ -69,6 +71,7 @@ export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWa
       for (const folder of found) await takeAway({ folder, path: gitIn(folder) }, aside);
       return found.length;
     },
+    others: { has: (folder) => known.has(folder) || doubted.has(folder) },
     takeAway,
     takeMoved: () => moved.splice(0),
     learn: (folders) => {

@@ -1,3 +1,4 @@
+import type { UsageError } from '../errors.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
 import { textPath } from './text-path.ts';
 
@@ -24,16 +25,27 @@ export const STATUS = [
   ...['--porcelain=v2', '-z', '--untracked-files=all', '--no-renames', '--ignore-submodules=all'],
 ];
 
-/** `only`: paths; no other entry is compared with the disk. `trackedOnly`: what the index does not know is not looked for. */
+/**
+ * `only`: paths; no other entry is compared with the disk. `trackedOnly`: what the index does not know is not looked for. `explain`: what to
+ * throw where git gives up by itself.
+ */
 export const scanWorkTree = async (
   git: Git,
-  options: { ignored?: boolean; only?: readonly string[]; trackedOnly?: boolean } = {},
+  options: {
+    ignored?: boolean;
+    only?: readonly string[];
+    trackedOnly?: boolean;
+    explain?(failure: UsageError): Promise<UsageError>;
+  } = {},
 ): Promise<Scan> => {
   const only = options.only === undefined ? [] : ['--', ...options.only];
   const kinds = options.trackedOnly === true ? ['--untracked-files=no'] : [];
   const args = [...STATUS, ...kinds, ...(options.ignored === true ? ['--ignored=matching'] : []), ...only];
   const result = await git.call(args);
-  if (result.code !== 0) throw gitFailure(args, result);
+  if (result.code !== 0) {
+    const failure = gitFailure(args, result);
+    throw result.code === GAVE_UP ? ((await options.explain?.(failure)) ?? failure) : failure;
+  }
   const touched: string[] = [];
   const untracked: string[] = [];
   const nested: string[] = [];
@@ -55,6 +67,8 @@ export const scanWorkTree = async (
   return { touched, untracked, nested, ignored, complaints: result.stderr.trim() };
 };
 
+/** How git exits that says `fatal:`. */
+const GAVE_UP = 128;
 const DOT = 46;
 const SPACE = 32;
 

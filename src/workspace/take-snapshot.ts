@@ -6,6 +6,7 @@ import { editTree } from './edit-tree.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
 import { type Scan, scanWorkTree } from './scan.ts';
 import { statBelow } from './stat-below.ts';
+import { strangeRepositories } from './strange-repositories.ts';
 import { ancestors } from './text-path.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
 
@@ -16,6 +17,8 @@ export interface SnapshotSite {
   zeroOid: string;
   /** Untracked paths that were ignored when the run began stay out, whatever becomes of the ignore rules. */
   pinned: ReadonlySet<string>;
+  /** Folders with a repository of their own that were there before the agent came; absent while these are looked for. */
+  known?: Pick<ReadonlySet<string>, 'has'>;
   /** The tree that our index holds; null when not known, or when the index may be half-way. */
   held: { tree: string | null };
   /** Whether a tree with other contents of a few files is made without the index, which is behind then. */
@@ -48,9 +51,12 @@ export const takeSnapshot = async (site: SnapshotSite, options: SnapshotOptions 
   if (edited !== null) return { tree: edited, nested: [], ignored: [] };
   // Behind an index that is behind, a scan of some paths does not tell all that differs from it.
   const narrow = only !== undefined && only.from === held.tree ? { only: only.paths } : { ignored };
+  const explain = (failure: UsageError) => explainFailure(site, failure);
   for (let attempt = 1; ; attempt += 1) {
     const scan =
-      attempt === 1 && options.scanned !== undefined ? options.scanned : await scanWorkTree(site.git, narrow);
+      attempt === 1 && options.scanned !== undefined
+        ? options.scanned
+        : await scanWorkTree(site.git, { ...narrow, explain });
     if (scan.complaints !== '') await refuseUnreadable(site);
     const fresh = scan.untracked.filter((path) => !isPinned(site.pinned, path));
     const seen = { nested: scan.nested, ignored: scan.ignored };
@@ -74,6 +80,18 @@ const edit = async (
   { git, root, editsTrees }: SnapshotSite,
   change: { paths: readonly string[]; from: string },
 ): Promise<string | null> => (editsTrees ? editTree(git, { root, ...change }) : null);
+
+/** A repository in a folder of the tree that git cannot read keeps it from looking at all. */
+const explainFailure = async (site: SnapshotSite, failure: UsageError): Promise<UsageError> => {
+  const [path] = await repositoriesAdded(site);
+  if (path === undefined) return failure;
+  const shown = path.subarray(site.root.length + 1).toString('utf8');
+  return new UsageError(`${JSON.stringify(shown)} was added, and ${failure.message}`, { code: 'repository' });
+};
+
+/** Those in folders of their own; what lay in ignored folders before is not looked into. */
+export const repositoriesAdded = ({ root, pinned, known }: SnapshotSite): Promise<Buffer[]> =>
+  strangeRepositories(root, (folder) => isPinned(pinned, folder) || known?.has(folder) === true);
 
 /** Whether a path or a folder above it is in the set. */
 export const isPinned = (pinned: ReadonlySet<string>, path: string): boolean =>

@@ -37,6 +37,13 @@ describe('what no patch would show is not delivered as verified', () => {
       `the agent's change cannot be recorded: git refuses the file name "lib/.GIT/config": rename it, or keep it in a folder that .gitignore names`,
     ],
     [
+      'a repository that git cannot read',
+      'mkdir -p lib/.git/objects lib/.git/refs; echo ref: refs/heads/main > lib/.git/HEAD; : > lib/.git/commondir; echo x > lib/x',
+      expect.stringMatching(
+        /^the agent's change cannot be recorded: "lib\/\.git" was added, and git status failed \(128\): /,
+      ),
+    ],
+    [
       'a link where git reads settings',
       'ln -s a.txt src/.gitmodules',
       `the agent's change cannot be recorded: git refuses the file name "src/.gitmodules": rename it, or keep it in a folder that .gitignore names`,

@@ -229,9 +229,9 @@ describe('nothing that a repository names is executed', () => {
     expect(changed).toContainEqual({ path: 'sub/b.txt', kind: 'update' });
     // With the folder that nothing else is in.
     expect(await workspace.removeStray()).toBe(4);
-    // What git cannot do without, it has not: that is an error, and an end.
+    // What git cannot do without, it has not: that is an error that names it, and an end.
     execFileSync('mkfifo', [join(dir, 'two/.git/commondir')]);
-    await expect(workspace.snapshot()).rejects.toMatchObject({ code: 'git_failed' });
+    await expect(workspace.snapshot()).rejects.toMatchObject({ code: 'repository' });
   });
 
   it('a file that becomes a pipe or a link while it is compared holds nobody up', async () => {
