@@ -2,10 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { UsageError } from '../errors.ts';
 import { splitNul } from './git.ts';
 import { removeEntry } from './place-file.ts';
-import { STATUS, scanWorkTree } from './scan.ts';
+import { GAVE_UP, STATUS, scanWorkTree } from './scan.ts';
 import { statBelow } from './stat-below.ts';
 import { isPinned, isRecordable, repositoriesAdded, type SnapshotSite, stillUnrecorded } from './take-snapshot.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
@@ -63,19 +62,10 @@ const openFile = async (path: string): Promise<void> => {
   if (stats?.isFile() && (stats.mode & 0o400) === 0) await chmod(path, stats.mode | 0o600);
 };
 
-/** Where git stops at one of the repositories that came, all of them go. */
+/** Where git stops at one of the repositories that came, all of them go. Names are not looked at: any may be among them yet. */
 const removeBroken = async (site: SnapshotSite): Promise<void> => {
-  let isBroken = false;
-  const explain = async (failure: UsageError) => {
-    isBroken = true;
-    return failure;
-  };
-  try {
-    await scanWorkTree(site.git, { explain });
-  } catch (error) {
-    if (!isBroken) throw error;
-    for (const path of await repositoriesAdded(site)) await rm(path, { recursive: true, force: true });
-  }
+  if ((await site.git.call(STATUS)).code !== GAVE_UP) return;
+  for (const path of await repositoriesAdded(site)) await rm(path, { recursive: true, force: true });
 };
 
 const removeUnnamed = async ({ git, root, pinned }: SnapshotSite): Promise<void> => {

@@ -68,7 +68,7 @@ export const scanWorkTree = async (
 };
 
 /** How git exits that says `fatal:`. */
-const GAVE_UP = 128;
+export const GAVE_UP = 128;
 const DOT = 46;
 const SPACE = 32;
 
