@@ -8,12 +8,12 @@ import { createGit, endedBy, type Git } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { layTree } from './laid-tree.ts';
 import { gitFolders, type Location, locateRepository } from './locate-repository.ts';
-import { makeRecordable } from './make-recordable.ts';
 import { narrowedTo } from './narrowed-scan.ts';
+import { makeRecordable, refuseInto, restoreTree } from './put-back.ts';
 import { readFollowed } from './read-at-commit.ts';
 import { removeNewIgnored, removeStray } from './remove-unrecorded.ts';
 import { watchRepositories } from './repository-watch.ts';
-import { refuseInto, restoreTree } from './restore-tree.ts';
+
 import { scanWorkTree } from './scan.ts';
 import { provePatch, transplant } from './scratch-index.ts';
 import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
