@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { bubblewrapArgs } from './bubblewrap-args.ts';
 import type { BubblewrapSetup } from './bubblewrap-setup.ts';
 import type { CommandBridge } from './egress/bridges.ts';
@@ -7,6 +7,7 @@ import { type LaunchPlan, planLaunch } from './launch-command.ts';
 import { type MountStep, planMounts } from './mount-plan.ts';
 import type { Mount, SandboxedCommand } from './sandbox.ts';
 import type { StageSource } from './stage-launcher.ts';
+import { exactStatOrNull } from './stat-or-null.ts';
 
 /** How bubblewrap is to be started for a command. */
 export interface FencePlan {
@@ -82,8 +83,8 @@ function withoutWriting(mount: Mount): Mount {
  * comes in its place is not covered. The number of a removed file is given to the next one, the time of its birth is not.
  */
 function identityOf(path: string): string | null {
-  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  if (found === undefined) return null;
+  const found = exactStatOrNull(path);
+  if (found === null) return null;
   const { dev, ino, birthtimeNs, ctimeNs } = found;
   // Not every file system keeps births: then any change is taken for another file.
   return `${dev}:${ino}:${birthtimeNs > 0n ? birthtimeNs : ctimeNs}`;

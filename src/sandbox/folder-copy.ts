@@ -19,8 +19,8 @@ import {
 import path from 'node:path';
 import { hasCode } from '../errors.ts';
 import { type Area, accessTo } from './copy-plan.ts';
-import { statOrNull } from './mount-plan.ts';
 import { settledAtMs } from './settled-at.ts';
+import { statOrNull } from './stat-or-null.ts';
 
 /** A folder's copy for commands that may not see or write all of it. */
 export interface FolderCopy {

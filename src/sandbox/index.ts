@@ -18,3 +18,4 @@ export type {
   SandboxTier,
 } from './sandbox.ts';
 export { settledAtMs, TICK_MS } from './settled-at.ts';
+export { statOrNull } from './stat-or-null.ts';

@@ -1,6 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isWithin } from './is-within.ts';
+import { reachedOrNull } from './stat-or-null.ts';
 import type { SystemView } from './system-view.ts';
 
 /** One hierarchy and what may be done below it: bits of `LANDLOCK_ACCESS_FS_*` in `linux/landlock.h`. */
@@ -66,8 +67,8 @@ export function landlockRules({ view, read, write }: LandlockView, abi: number):
 }
 
 function ruleOf(place: string, access: number): LandlockRule[] {
-  const stat = statSync(place, { throwIfNoEntry: false });
-  if (stat === undefined) return [];
+  const stat = reachedOrNull(place);
+  if (stat === null) return [];
   return [{ path: place, access: stat.isDirectory() ? access : access & OF_FILES }];
 }
 

@@ -1,8 +1,9 @@
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../errors.ts';
 import { isWithin } from './is-within.ts';
 import type { Mount } from './sandbox.ts';
+import { statOrNull } from './stat-or-null.ts';
 
 /** One mount as bubblewrap is to make it, in order. */
 export type MountStep =
@@ -63,11 +64,6 @@ export function planMounts(mounts: readonly Mount[]): MountPlan {
     place(access === 'hidden' ? { kind: 'hidden', to, shape } : { kind: access, from, to }, { from, to, access });
   }
   return { kind: 'planned', steps };
-}
-
-/** The host's stat; null when there is nothing. */
-export function statOrNull(file: string): Stats | null {
-  return lstatSync(file, { throwIfNoEntry: false }) ?? null;
 }
 
 function problemOf({ from, to, access }: Mount): string | null {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { lstatSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { statOrNull } from '../sandbox/index.ts';
 import { splitNul } from './git.ts';
 import { removeEntry } from './place-file.ts';
 import { GAVE_UP, STATUS, scanWorkTree } from './scan.ts';
@@ -10,7 +10,6 @@ import { isPinned, isRecordable, repositoriesAdded, type SnapshotSite, stillUnre
 import { unreadableFolders } from './unreadable-folders.ts';
 
 const SLASH = 47;
-const QUIET = { throwIfNoEntry: false } as const;
 
 /**
  * Takes away names that are not UTF-8 or that git refuses, and opens what its owner may not read. A workspace with either is refused at
@@ -58,7 +57,7 @@ const openFolders = async ({ root, pinned }: SnapshotSite): Promise<void> => {
 };
 
 const openFile = async (path: string): Promise<void> => {
-  const stats = lstatSync(path, QUIET);
+  const stats = statOrNull(path);
   if (stats?.isFile() && (stats.mode & 0o400) === 0) await chmod(path, stats.mode | 0o600);
 };
 

@@ -13,7 +13,6 @@ import { makeRecordable, refuseInto, restoreTree } from './put-back.ts';
 import { readFollowed } from './read-at-commit.ts';
 import { removeNewIgnored, removeStray } from './remove-unrecorded.ts';
 import { watchRepositories } from './repository-watch.ts';
-
 import { scanWorkTree } from './scan.ts';
 import { provePatch, transplant } from './scratch-index.ts';
 import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
@@ -92,18 +91,18 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   };
   const [first, hollow] = await Promise.all([
     takeSnapshot(site, { scanned: scan, ignored: true }),
-    earlier?.emptyFolders ?? emptyFolders(git, root, scan.nested),
+    earlier?.emptyFolders ?? emptyFolders(git, root, scan),
   ]);
   const still = createStillTree({ root, ...index });
   still.see({ ...first, beganAtMs });
-  const folders = new Set([...index.folders, ...scan.untracked.flatMap(ancestors)]);
+  const top = location.repository === null ? [''] : [];
+  const folders = new Set([...top, ...index.folders, ...scan.untracked.flatMap(ancestors)]);
   const opened: Opened = { location, root, store, site, pinned, index, still, openedAtMs, left: first, folders };
   if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
-  const asked = { nested: first.nested, folders: location.repository === null ? ['', ...folders] : folders };
   const taken =
     earlier === null
       ? nothingFound(await readStart(opened, first, hollow))
-      : takeFound({ root, earlier, ...asked }, options.found);
+      : takeFound({ root, earlier, nested: first.nested, folders }, options.found);
   if (taken.start !== earlier && options.found !== 'kept') await writeStartFacts(storeDir, taken.start);
   const maxPatchBytes = options.maxPatchBytes ?? MAX_PATCH_BYTES;
   return createWorkspace({ ...opened, ...taken, storeDir, maxPatchBytes, first: first.tree, stop: options.stop });
@@ -131,7 +130,7 @@ interface Opened {
   openedAtMs: number;
   /** What the first snapshot left out. */
   left: LeftOut;
-  /** Of the first tree, without the root; maybe some more. */
+  /** Of the first tree, maybe some more; the root only where it is no repository. */
   folders: ReadonlySet<string>;
 }
 
@@ -163,7 +162,7 @@ const readStart = async (
   return {
     base,
     nested: first.nested,
-    repositories: repositoriesIn(root, location.repository === null ? ['', ...folders] : folders),
+    repositories: repositoriesIn(root, folders),
     submodules: index.submodules,
     pinned: [...pinned],
     absent: index.absent,

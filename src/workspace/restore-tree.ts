@@ -109,7 +109,7 @@ const settleFolders = async ({ git, root, start }: RestoreSite, nested: readonly
   const owner = await ownerToGive(root);
   for (const folder of start.emptyFolders)
     if (!(await isTaken(root, folder))) await ensureFolder({ root, path: folder, owner });
-  const now = await emptyFolders(git, root, nested);
+  const now = await emptyFolders(git, root, { nested });
   for (const folder of [...now].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(root, folder);
 };
 

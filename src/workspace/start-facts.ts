@@ -1,8 +1,8 @@
-import { lstatSync } from 'node:fs';
 import { access, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { hasCode, UsageError } from '../errors.ts';
+import { statOrNull } from '../sandbox/index.ts';
 import type { BaseState } from './workspace.ts';
 
 /** What git does not record of the workspace as the run found it; kept beside the store for a resumed run. */
@@ -20,6 +20,10 @@ export interface StartFacts {
   /** Permission bits of files that no commit has and that are neither 0644 nor 0755. */
   modes: Readonly<Record<string, number>>;
 }
+
+/** Folders that held a repository of their own. */
+export const repositoriesOf = ({ nested, submodules, repositories }: StartFacts): Set<string> =>
+  new Set([...nested, ...submodules, ...(repositories ?? [])]);
 
 export const START_FILE = 'start.json';
 /** Of files: none runs as its owner. */
@@ -79,7 +83,7 @@ const MAX_MODES = 20_000;
 export const unusualModes = (root: string, paths: readonly string[]): Record<string, number> => {
   const modes: Record<string, number> = {};
   for (const path of paths.slice(0, MAX_MODES)) {
-    const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
+    const stats = statOrNull(join(root, path));
     const bits = (stats?.mode ?? 0) & PERMISSIONS;
     if (stats?.isFile() === true && bits !== 0o644 && bits !== 0o755) modes[path] = bits;
   }

@@ -1,5 +1,5 @@
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { statOrNull } from '../sandbox/index.ts';
 import { type Git, splitNul } from './git.ts';
 import { isPinned } from './take-snapshot.ts';
 import { textPath } from './text-path.ts';
@@ -29,7 +29,7 @@ export const treeFolders = async (git: Git, tree: string): Promise<readonly stri
 
 /** Those of the folders that hold a `.git`. git tells of none where it has files of a folder itself. */
 export const repositoriesIn = (root: string, folders: Iterable<string>): string[] =>
-  [...folders].filter((folder) => lstatSync(join(root, gitIn(folder)), { throwIfNoEntry: false }) !== undefined);
+  [...folders].filter((folder) => statOrNull(join(root, gitIn(folder))) !== null);
 
 /** The place of a folder's repository. */
 export const gitIn = (folder: string): string => (folder === '' ? '.git' : `${folder}/.git`);

@@ -3,15 +3,21 @@ import { lstat, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import { type Git, splitNul } from './git.ts';
+import { statBelow } from './stat-below.ts';
 import { ancestors, textPath } from './text-path.ts';
 
 const MAX_FOLDERS = 20_000;
 
 /**
  * Folders with no file that git knows of: it does not record them, so that restore needs a list of its own to leave the user's alone.
- * Ignored folders and nested repositories are left out.
+ * Ignored folders and nested repositories are left out. `touched`: paths of the index that changed or are gone; git lists no folder in the
+ * place of one, or that held nothing else.
  */
-export const emptyFolders = async (git: Git, root: string, nested: readonly string[]): Promise<readonly string[]> => {
+export const emptyFolders = async (
+  git: Git,
+  root: string,
+  { nested, touched = [] }: { nested: readonly string[]; touched?: readonly string[] },
+): Promise<readonly string[]> => {
   const listed = await git.run(['ls-files', '-o', '--directory', '--exclude-standard', '-z']);
   const closed = new Set(nested);
   const found: string[] = [];
@@ -21,6 +27,11 @@ export const emptyFolders = async (git: Git, root: string, nested: readonly stri
     .map(textPath)
     .filter((path) => path.endsWith('/'))
     .map((path) => path.slice(0, -1));
+  const known = new Map<string, boolean>();
+  const isFolder = (path: string): boolean => statBelow(root, path, known)?.isDirectory() === true;
+  waiting.push(...touched.filter(isFolder));
+  const gone = touched.filter((path) => statBelow(root, path, known) === null);
+  const left = [...new Set(gone.flatMap(ancestors))].filter(isFolder);
   for (let folder = waiting.pop(); folder !== undefined && found.length < MAX_FOLDERS; folder = waiting.pop()) {
     if (closed.has(folder)) continue;
     const names = await foldersAndFiles(join(root, folder));
@@ -28,7 +39,8 @@ export const emptyFolders = async (git: Git, root: string, nested: readonly stri
     if (names.files === 0) found.push(folder);
     for (const name of names.folders) waiting.push(`${folder}/${name}`);
   }
-  return found.sort();
+  for (const folder of left) if ((await foldersAndFiles(join(root, folder)))?.files === 0) found.push(folder);
+  return [...new Set(found)].sort();
 };
 
 const foldersAndFiles = async (path: string): Promise<{ folders: string[]; files: number } | null> => {

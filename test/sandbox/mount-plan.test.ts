@@ -91,6 +91,9 @@ describe.skipIf(process.platform === 'win32')('the plan of mounts', () => {
     expect(refusal(ws, mountOf(folders.outside, 'read', at('file')))).toBe(
       `${at('file')} cannot be mounted: ${at('file')} is not a folder.`,
     );
+    expect(refusal(ws, mountOf(at('file'), 'write'), mountOf(folders.outside, 'read', at('file/below')))).toBe(
+      `${at('file/below')} cannot be mounted: ${at('file/below')} does not exist.`,
+    );
   });
 
   it('refuses to make writable what the fence stands on, and paths that are not plain', () => {

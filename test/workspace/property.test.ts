@@ -2,7 +2,17 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createRepository, type Entry, open, photograph, write } from './repository.ts';
+import {
+  commit,
+  createFolder,
+  createRepository,
+  type Entry,
+  git,
+  open,
+  photograph,
+  stateOf,
+  write,
+} from './repository.ts';
 
 const paths = fc.constantFrom('a', 'b', 'dir', 'dir/a', 'dir/b', 'dir/sub', 'dir/sub/a', 'link', 'ü "x"\n', 'a.txt/b');
 const entries: fc.Arbitrary<Entry> = fc.oneof(
@@ -34,6 +44,9 @@ const apply = async (dir: string, list: readonly Edit[]): Promise<string[]> => {
   return taken;
 };
 
+const filesOf = (all: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(all).filter(([, what]) => what !== 'folder'));
+
 it('any edits: the patch on the base gives the tree, and restoring gives every byte back', async () => {
   const dir = await createRepository({ a: 'a\n', 'dir/a': { run: 'x\n' }, 'dir/sub/a': 'deep', link: { link: 'a' } });
   await write(dir, { b: 'uncommitted', hollow: null });
@@ -50,14 +63,37 @@ it('any edits: the patch on the base gives the tree, and restoring gives every b
       expect(files.map(({ path, kind }) => ({ path, kind }))).toEqual(await workspace.changedPaths(base.tree, middle));
       await apply(dir, second);
       await workspace.restore(middle);
-      const filesOf = (all: Record<string, string>) =>
-        Object.fromEntries(Object.entries(all).filter(([, what]) => what !== 'folder'));
       expect(filesOf(await photograph(dir))).toEqual(filesOf(seen));
       await workspace.restore(base.tree);
       expect(await photograph(dir)).toEqual(before);
     }),
     // No time limit of its own: an interrupted case would go on in a folder that is being removed.
     { numRuns: 60 },
+  );
+}, 180_000);
+
+it('any start: what a commit, an index and a folder hold in any way is taken as the folder has it, and given back', async () => {
+  const dir = await createRepository({ a: 'a\n', 'dir/a': 'x\n', 'dir/sub/a': 'deep' });
+  await fc.assert(
+    fc.asyncProperty(edits, edits, edits, edits, async (committed, staged, left, agents) => {
+      await apply(dir, committed);
+      commit(dir);
+      await apply(dir, staged);
+      git(dir, 'add', '-A');
+      await apply(dir, left);
+      const [before, state] = [await photograph(dir), await stateOf(dir)];
+      const { workspace } = await open(dir);
+      const { base } = workspace;
+      const laid = join(await createFolder(), 'laid');
+      await workspace.checkout(base.tree, laid);
+      expect(filesOf(await photograph(laid))).toEqual(filesOf(before));
+      await apply(dir, agents);
+      await workspace.snapshot();
+      await workspace.restore(base.tree);
+      expect([await photograph(dir), await stateOf(dir)]).toEqual([before, state]);
+      await workspace.close();
+    }),
+    { numRuns: 150 },
   );
 }, 180_000);
 
@@ -99,7 +135,7 @@ it('any contents of tracked files: a big workspace has the trees of a small one,
       await big.restore(base.tree);
       expect([await big.snapshot(), await small.snapshot()]).toEqual([base.tree, base.tree]);
     }),
-    { numRuns: 25 },
+    { numRuns: 150 },
   );
 }, 120_000);
 
