@@ -19,6 +19,7 @@ export { FileChange, Item, ItemStatus, type ItemType, Omission, Phase } from './
 export { Job, JobId } from './job.ts';
 export { JobRecord, RunSummary, Shard } from './job-record.ts';
 export { type LineFile, openLineFile } from './line-file.ts';
+export { nameSome } from './name-some.ts';
 export { openBatchTrace, openTraceSink } from './open-trace-sink.ts';
 export { isJudged, Outcome } from './outcome.ts';
 export { jsonOf, parseJson } from './parse-json.ts';

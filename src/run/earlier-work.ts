@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import type { Emit } from '../events/index.ts';
+import { type Emit, nameSome } from '../events/index.ts';
 import type { Thread, ThreadPast } from '../thread/index.ts';
 import type { TreeId, Workspace } from '../workspace/index.ts';
 import { type TakenSite, tellTaken } from './tell-taken.ts';
@@ -111,9 +111,8 @@ async function refuseChanges(
   { from, to, verb }: { from: TreeId; to: TreeId; verb: 'found' | 'left' },
 ): Promise<never> {
   const paths = (await changedPaths(from, to)).map((change) => change.path);
-  const more = paths.length > MOST_LISTED ? ` and ${paths.length - MOST_LISTED} more` : '';
   throw new UsageError(
-    `the workspace ${root} is not as the thread ${verb} it (${paths.slice(0, MOST_LISTED).join(', ')}${more}): put these changes aside (git stash -u), then resume`,
+    `the workspace ${root} is not as the thread ${verb} it (${nameSome(paths, MOST_LISTED)}): put these changes aside (git stash -u), then resume`,
     { code: 'workspace_changed' },
   );
 }

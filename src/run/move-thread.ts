@@ -2,12 +2,12 @@ import { realpath } from 'node:fs/promises';
 import { UsageError } from '../errors.ts';
 import { createRedactor, systemClock } from '../events/index.ts';
 import {
+  namedTreesOf,
   openThread,
   packThread,
   readTimeline,
   resumeThread,
   type ThreadMeta,
-  treesOf,
   unpackThread,
 } from '../thread/index.ts';
 import { packSnapshots, unpackSnapshots } from '../workspace/index.ts';
@@ -29,8 +29,7 @@ export async function exportThread({ stateDir, threadId, file, version, path }: 
   const held = await resumeThread({ stateDir, id: threadId, version, redactor, clock: systemClock });
   try {
     const stored = await openThread(stateDir, threadId);
-    const timeline = await readTimeline(stored);
-    const trees = { needed: [...treesOf(timeline)], stashes: [...timeline.stashes] };
+    const trees = namedTreesOf(await readTimeline(stored));
     const snapshots = await snapshotsOf({ storeDir: stored.dir, workspace: stored.meta.workspace, path, trees });
     try {
       await packThread(stored, { file, version, snapshots });

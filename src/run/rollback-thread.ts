@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RunBlockedError, UsageError } from '../errors.ts';
-import { createRedactor, systemClock } from '../events/index.ts';
+import { createRedactor, nameSome, systemClock } from '../events/index.ts';
 import {
   lockWorkspace,
   openThread,
@@ -72,7 +72,10 @@ export async function rollbackThread(request: RollbackRequest): Promise<RolledBa
     if (!request.force && killed === null && before !== base && !treesOf(timeline).has(before)) {
       const changes = await workspace.changedPaths(findPlace({ kind: 'final' }, { timeline, base }).tree, before);
       throw new UsageError(
-        `the workspace holds changes that no turn of the thread made (${listOf(changes.map((change) => change.path))}); --force puts it back all the same, and --undo brings them back`,
+        `the workspace holds changes that no turn of the thread made (${nameSome(
+          changes.map((change) => change.path),
+          MOST_LISTED,
+        )}); --force puts it back all the same, and --undo brings them back`,
         { code: 'workspace_changed' },
       );
     }
@@ -130,8 +133,3 @@ function startOf(to: RollbackRequest['to'], killed: RollbackNote | null): { turn
 }
 
 const MOST_LISTED = 5;
-
-function listOf(paths: readonly string[]): string {
-  const more = paths.length - MOST_LISTED;
-  return `${paths.slice(0, MOST_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}

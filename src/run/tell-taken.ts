@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import type { Emit, Redactor } from '../events/index.ts';
+import { type Emit, nameSome, type Redactor } from '../events/index.ts';
 import type { Thread } from '../thread/index.ts';
 import type { TreeId, Workspace } from '../workspace/index.ts';
 import { redactBytes } from './known-secrets.ts';
@@ -29,8 +29,6 @@ export async function tellTaken(
   { from, to, name, code, what }: Taken,
 ): Promise<void> {
   const paths = (await workspace.changedPaths(from, to)).map(({ path }) => path);
-  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
-  const named = `${paths.slice(0, MOST_NAMED).join(', ')}${more}`;
   const diff = await workspace.diff(from, to).catch((error: unknown) => {
     if (!(error instanceof UsageError && error.code === 'too_large')) throw error;
     return null;
@@ -38,7 +36,7 @@ export async function tellTaken(
   const stored =
     diff === null ? { error: diff } : await keepPatch(thread, { name, patch: redactBytes(redactor, diff.patch) });
   const where = 'path' in stored && !request.ephemeral ? `, and is kept as ${stored.path}` : '';
-  await emit({ type: 'error', code, message: `${what}: ${named}; that is taken back${where}` });
+  await emit({ type: 'error', code, message: `${what}: ${nameSome(paths, MOST_NAMED)}; that is taken back${where}` });
 }
 
 const MOST_NAMED = 5;

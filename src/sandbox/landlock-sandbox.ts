@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { nameSome } from '../events/index.ts';
 import { type Bounds, exitDetail } from './bounds.ts';
 import { watchBounds } from './bounds-watch.ts';
 import { innerCommand } from './bubblewrap-args.ts';
@@ -232,9 +233,8 @@ function pointTo(script: string, from: string, to: string): string {
 }
 
 function refusedNote(paths: readonly string[]): string {
-  const named = paths.slice(0, NAMED).map((at) => JSON.stringify(at));
-  const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more` : '';
-  return `\n[belay: not kept, because it is protected or no file: ${named.join(', ')}${more}]\n`;
+  const quoted = paths.map((at) => JSON.stringify(at));
+  return `\n[belay: not kept, because it is protected or no file: ${nameSome(quoted, NAMED)}]\n`;
 }
 
 function lastLine(text: string): string {

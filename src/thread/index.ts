@@ -25,6 +25,7 @@ export type {
 } from './thread-past.ts';
 export { createThreadSink } from './thread-sink.ts';
 export {
+  namedTreesOf,
   type RollbackNote,
   readTimeline,
   type Timeline,

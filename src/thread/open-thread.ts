@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunBlockedError, UsageError } from '../errors.ts';
-import { type Clock, type EventLine, type Redactor, readEvents } from '../events/index.ts';
+import { type Clock, type EventLine, nameSome, type Redactor, readEvents } from '../events/index.ts';
 import { lockPath } from './create-thread.ts';
 import { ARTIFACTS_FOLDER, EVENTS_FILE, NOTES_FILE, openDiskThread } from './disk-thread.ts';
 import { acquireLock } from './lock.ts';
@@ -60,11 +60,10 @@ const MOST_NAMED = 3;
 async function noThread(stateDir: string, id: string): Promise<UsageError> {
   const all = (await orNull(readdir(threadsFolder(stateDir)))) ?? [];
   const like = id.length < 3 ? [] : all.filter((name) => isThreadId(name) && name.startsWith(id)).sort();
-  const more = like.length > MOST_NAMED ? ` and ${like.length - MOST_NAMED} more` : '';
   const hint =
     like.length === 0
       ? 'see belay thread list'
-      : `give the whole id of ${like.slice(0, MOST_NAMED).join(', ')}${more}, which ${like.length === 1 ? 'begins' : 'begin'} so`;
+      : `give the whole id of ${nameSome(like, MOST_NAMED)}, which ${like.length === 1 ? 'begins' : 'begin'} so`;
   return new UsageError(`there is no thread ${JSON.stringify(id)} in ${stateDir}; ${hint}`, { code: 'no_thread' });
 }
 

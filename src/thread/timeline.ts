@@ -96,6 +96,19 @@ export function treesOf({ turns, runs, rollbacks }: Pick<Timeline, 'turns' | 'ru
   return new Set(named.filter((tree) => tree !== null));
 }
 
+/** Every tree that the log names. */
+export interface NamedTrees {
+  /** Of the timeline: they have to be there. */
+  needed: readonly string[];
+  /** Of work that was put away: files of earlier versions may lack them. */
+  stashes: readonly string[];
+}
+
+export const namedTreesOf = (timeline: Timeline): NamedTrees => ({
+  needed: [...treesOf(timeline)],
+  stashes: [...timeline.stashes],
+});
+
 /** The last rollback counts, of those made while the turn before was the last one; it leads back, so that no turn follows on itself. */
 function parentOf(turn: number, rollbacks: readonly RollbackNote[]): number {
   return Math.min(rollbacks.findLast((rollback) => rollback.lastTurn === turn - 1)?.toTurn ?? turn - 1, turn - 1);

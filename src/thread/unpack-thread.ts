@@ -15,14 +15,7 @@ import { BLOBS_FOLDER, checkOutputs, OUTPUTS_FOLDER, type OutputNote } from './s
 import { SNAPSHOT_ENTRIES } from './thread-file.ts';
 import { META_FILE, parseMeta, readMeta, type ThreadMeta, TRUST_OPTIONS, writeMeta } from './thread-meta.ts';
 import type { ThreadNote } from './thread-note.ts';
-import { readTimeline, treesOf } from './timeline.ts';
-
-export interface NamedTrees {
-  /** Of the timeline: they have to be there. */
-  needed: readonly string[];
-  /** Files of earlier versions may lack them. */
-  stashes: readonly string[];
-}
+import { type NamedTrees, namedTreesOf, readTimeline } from './timeline.ts';
 
 export interface UnpackOptions {
   stateDir: string;
@@ -127,8 +120,7 @@ async function settle(dir: string, id: string, { file, workspace, takeSnapshots 
     readEvents: () => wholeEvents(join(dir, EVENTS_FILE), refuse),
     readNotes: () => wholeNotes(join(dir, NOTES_FILE), { refuse, onNote }),
   };
-  const timeline = await readTimeline(readings);
-  const trees = { needed: [...treesOf(timeline)], stashes: [...timeline.stashes] };
+  const trees = namedTreesOf(await readTimeline(readings));
   for await (const fault of checkOutputs(dir, outputs)) return refuse(fault);
   const files = {
     pack: join(dir, SNAPSHOT_ENTRIES.pack),

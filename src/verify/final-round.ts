@@ -1,3 +1,4 @@
+import { nameSome } from '../events/index.ts';
 import type { Check, VerifyPolicy } from '../policy/index.ts';
 import type { TreeId, Workspace } from '../workspace/index.ts';
 import type { Baseline } from './baseline.ts';
@@ -173,9 +174,8 @@ const MOST_NAMED = 3;
 /** A red check may miss what one before it wrote over the tree: its reason says that this is not there. */
 function withRestored(run: CheckRun, restored: readonly string[]): CheckRun {
   if (run.reason === null || run.output === null || restored.length === 0) return run;
-  const named = restored.slice(0, MOST_NAMED).join(', ');
-  const more = restored.length > MOST_NAMED ? ` and ${restored.length - MOST_NAMED} more` : '';
-  return { ...run, reason: `${run.reason} (what checks before it changed was put back: ${named}${more})` };
+  const named = nameSome(restored, MOST_NAMED);
+  return { ...run, reason: `${run.reason} (what checks before it changed was put back: ${named})` };
 }
 
 /** One verdict for each check: green only when both passes are. */

@@ -68,8 +68,18 @@ export async function isLaid({ from, to }: FoundHoldout, dir: string): Promise<b
   const target = path.join(dir, to);
   const [was, now] = [await lstat(from), await statsOf(target)];
   if (now === null || was.isSymbolicLink() !== now.isSymbolicLink()) return false;
-  if (was.isSymbolicLink()) return (await readlink(from)) === (await readlink(target));
+  if (was.isSymbolicLink()) return (await readlink(from)) === (await targetOf(target));
   return now.isFile() && was.size === now.size && (was.mode & 0o777) === (now.mode & 0o777) && holdsSame(from, target);
+}
+
+/** null where it is no link any more: a service may be at work. */
+async function targetOf(link: string): Promise<string | null> {
+  try {
+    return await readlink(link);
+  } catch (error) {
+    if (hasCode(error, 'EINVAL', 'ENOENT', 'ENOTDIR', 'EACCES')) return null;
+    throw error;
+  }
 }
 
 async function statsOf(at: string) {

@@ -1,7 +1,7 @@
 import { closeSync, constants as fs, openSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { codeOf } from '../errors.ts';
 import { joinBytes } from './byte-path.ts';
+import { entriesOf } from './entries-of.ts';
 
 /** When a git call is looked after that has not ended yet, in milliseconds from its start. */
 export interface Patience {
@@ -23,28 +23,32 @@ export interface PipeFeed {
   /** Of the tree that git looks at. */
   root: string;
   patience: Patience;
-  /** Aborts when git has ended. */
-  over: AbortSignal;
   onFed(): void;
 }
 
 /**
  * git waits for ever on a pipe where it expects its rules, or files of a repository in a folder of the tree: whoever writes there could
  * keep a run from its end. Each such pipe is opened and closed, again and again, for a reader that waits, which then finds nothing in it.
+ * Returns what ends that.
  */
-export const feedPipes = (feed: PipeFeed): void => {
-  const { over, patience } = feed;
+export const feedPipes = (feed: PipeFeed): (() => void) => {
+  const { patience } = feed;
   const begunMs = performance.now();
-  let timer: NodeJS.Timeout | null = null;
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
-    const fed = await feedOnce(feed, performance.now() - begunMs >= patience.anyAfterMs);
-    wait(fed ? SHORT_PATIENCE.afterMs : patience.afterMs);
+    const feedsAny = performance.now() - begunMs >= patience.anyAfterMs;
+    const fed = await feedOnce(feed, { feedsAny, isOver: () => isOver });
+    if (!isOver) wait(fed ? SHORT_PATIENCE.afterMs : patience.afterMs);
   };
   const wait = (ms: number): void => {
-    if (!over.aborted) timer = setTimeout(() => void look(), ms);
+    timer = setTimeout(() => void look(), ms);
   };
-  over.addEventListener('abort', () => timer !== null && clearTimeout(timer), { once: true });
   wait(patience.afterMs);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
 };
 
 interface Folder {
@@ -55,10 +59,14 @@ interface Folder {
   inGit: boolean;
 }
 
-const feedOnce = async ({ root, over, onFed }: PipeFeed, feedsAny: boolean): Promise<boolean> => {
+/** What cannot be read is not fed: the look is a courtesy, and a machine out of files has other worries. */
+const feedOnce = async (
+  { root, onFed }: PipeFeed,
+  { feedsAny, isOver }: { feedsAny: boolean; isOver(): boolean },
+): Promise<boolean> => {
   let hasFed = false;
   const waiting: Folder[] = [{ path: Buffer.from(root), isRoot: true, inGit: false }];
-  for (let folder = waiting.pop(); folder !== undefined && !over.aborted; folder = waiting.pop()) {
+  for (let folder = waiting.pop(); folder !== undefined && !isOver(); folder = waiting.pop()) {
     for (const entry of await entriesOf(folder.path)) {
       const path = joinBytes(folder.path, entry.name);
       const isGit = entry.name.equals(OWN_FOLDER);
@@ -72,16 +80,6 @@ const feedOnce = async ({ root, over, onFed }: PipeFeed, feedsAny: boolean): Pro
     }
   }
   return hasFed;
-};
-
-/** What cannot be read is not fed: the look is a courtesy, and a machine out of files has other worries. */
-const entriesOf = async (folder: Buffer) => {
-  try {
-    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
-  } catch (error) {
-    if (codeOf(error) !== null) return [];
-    throw error;
-  }
 };
 
 /** Whether there was a reader: without one, opening a pipe fails at once. */

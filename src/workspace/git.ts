@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
+import { constants as os } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { isWithin } from '../sandbox/index.ts';
@@ -94,7 +95,7 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
   let patience = PATIENCE;
   const callOnce = (args: readonly string[], options: GitOptions): Promise<GitResult & { strayed: boolean }> =>
     new Promise((resolve, reject) => {
-      const { stdin, signal: stop } = options;
+      const { stdin, signal: cancel } = options;
       const child = spawn(program, args, {
         cwd,
         env: gitEnv(program, env, options),
@@ -104,15 +105,19 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
       });
       // Without an id it was not started, and a signal would go to belay's own process group.
       const end = (): void => void (child.pid !== undefined && child.kill('SIGKILL'));
-      if (stop?.aborted) end();
-      stop?.addEventListener('abort', end);
+      if (cancel?.aborted) end();
+      cancel?.addEventListener('abort', end);
       const bound = boundCall(child, options.stop);
-      const over = new AbortController();
       const tree = options.workTree ?? env['GIT_WORK_TREE'];
       const onFed = (): void => {
         patience = SHORT_PATIENCE;
       };
-      if (tree !== undefined) feedPipes({ root: tree, patience, over: over.signal, onFed });
+      const stopFeeding = tree === undefined ? null : feedPipes({ root: tree, patience, onFed });
+      const settle = (): void => {
+        stopFeeding?.();
+        bound.forget();
+        cancel?.removeEventListener('abort', end);
+      };
       const limit = options.maxBytes ?? MAX_OUTPUT_BYTES;
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -126,20 +131,17 @@ export const createGit = (program: string, cwd: string, env: Readonly<Record<str
         if (stderr.length < STDERR_BYTES) stderr += chunk.toString('utf8').slice(0, STDERR_BYTES - stderr.length);
       });
       child.on('error', (error) => {
-        over.abort();
-        bound.forget();
+        settle();
         reject(
           new UsageError(`git cannot be started in ${cwd}: ${error.message}`, { code: 'git_failed', cause: error }),
         );
       });
       child.on('close', (code, signal) => {
-        over.abort();
-        bound.forget();
-        stop?.removeEventListener('abort', end);
+        settle();
         if (bytes > limit) reject(tooMuch(args, limit));
         else
           resolve({
-            code: code ?? 128,
+            code: code ?? exitCodeOf(signal),
             stdout: Buffer.concat(chunks),
             stderr: signal ? `${stderr}killed by ${signal}` : stderr,
             strayed: isStray(signal) && !bound.isEnded(),
@@ -171,6 +173,9 @@ export const gitOf = (call: Git['call']): Git => ({
 /** The same git, whose calls the run's end ends (see `GitOptions.stop`). */
 export const endedBy = (stop: AbortSignal | undefined, git: Git): Git =>
   stop === undefined ? git : gitOf((args, options) => git.call(args, { stop, ...options }));
+
+/** As a shell tells it: git's own 128 means that it gave up by itself. */
+const exitCodeOf = (signal: NodeJS.Signals | null): number => 128 + (signal === null ? 0 : os.signals[signal]);
 
 const tooMuch = (args: readonly string[], limit: number): UsageError =>
   new UsageError(`git ${args[0] ?? ''} printed more than ${limit} bytes`, { code: 'too_large' });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Git } from './git.ts';
 import { moveAside } from './move-aside.ts';
 import { removeEntry } from './place-file.ts';
-import type { StartFacts } from './start-facts.ts';
+import { repositoriesOf, type StartFacts } from './start-facts.ts';
 import { gitIn, repositoriesIn, treeFolders } from './unrecorded.ts';
 import type { MovedAside, TreeId } from './workspace.ts';
 
@@ -31,7 +31,7 @@ export interface RepositoryWatchOptions {
   /** Whether the root itself is the work tree of a repository. */
   isRepository: boolean;
   start: StartFacts;
-  /** The tree of the first snapshot, and its folders (maybe some more). */
+  /** The tree of the first snapshot, and its folders (maybe some more, and the root). */
   first: { tree: TreeId; folders: Iterable<string> };
   /** Folders whose repository may be a user's, though it was not there at the start: it is moved into `aside`, never removed. */
   doubtful: { folders: ReadonlySet<string>; aside: string } | null;
@@ -39,17 +39,17 @@ export interface RepositoryWatchOptions {
 
 export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWatch => {
   const { git, root, isRepository, start, first } = options;
-  const ofStart = new Set([...start.nested, ...start.submodules, ...(start.repositories ?? [])]);
+  const ofStart = repositoriesOf(start);
   const known = new Set(ofStart);
   const foldersOf = new Map<TreeId, Promise<Iterable<string>>>([[first.tree, Promise.resolve(first.folders)]]);
   const made = async (tree: TreeId, were: ReadonlySet<string>): Promise<string[]> => {
     if (start.repositories === null) return [];
     const folders = foldersOf.get(tree) ?? treeFolders(git, tree);
     foldersOf.set(tree, folders);
-    const all = [...(isRepository ? [] : ['']), ...(await folders)];
+    const all = new Set([...(isRepository ? [] : ['']), ...(await folders)]);
     return repositoriesIn(
       root,
-      all.filter((folder) => !were.has(folder)),
+      [...all].filter((folder) => !were.has(folder)),
     );
   };
   const moved: MovedAside[] = [];

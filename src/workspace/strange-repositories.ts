@@ -1,13 +1,11 @@
-import type { Dirent } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { codeOf } from '../errors.ts';
 import { joinBytes } from './byte-path.ts';
+import { entriesOf } from './entries-of.ts';
 
 const GIT = Buffer.from('.git');
 
 /**
  * Each `.git` in a folder below the root, by its absolute path, but for what lies in folders that are passed over. git stops at one that it
- * cannot read: so these are found without it. Names need not be UTF-8.
+ * cannot read: so these are found without it. Names need not be UTF-8; in a folder that cannot be read, git cannot stop either.
  */
 export const strangeRepositories = async (root: string, passesOver: (folder: string) => boolean): Promise<Buffer[]> => {
   const found: Buffer[] = [];
@@ -23,14 +21,4 @@ export const strangeRepositories = async (root: string, passesOver: (folder: str
     }
   }
   return found;
-};
-
-/** What cannot be read, git cannot stop at. */
-const entriesOf = async (folder: Buffer): Promise<Dirent<Buffer>[]> => {
-  try {
-    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
-  } catch (error) {
-    if (codeOf(error) !== null) return [];
-    throw error;
-  }
 };

@@ -1,4 +1,4 @@
-import type { StartFacts } from './start-facts.ts';
+import { repositoriesOf, type StartFacts } from './start-facts.ts';
 import { repositoriesIn } from './unrecorded.ts';
 
 /**
@@ -31,7 +31,7 @@ export const takeFound = (
 ): TakenFound => {
   const untaken = nothingFound(earlier);
   if (found === undefined) return untaken;
-  const before = new Set([...earlier.nested, ...earlier.submodules, ...(earlier.repositories ?? [])]);
+  const before = repositoriesOf(earlier);
   const isNew = (folder: string): boolean => !before.has(folder);
   const inNested = nested.filter(isNew);
   const inTree = earlier.repositories === null ? [] : repositoriesIn(root, [...folders].filter(isNew));

@@ -6,7 +6,6 @@ import { editTree } from './edit-tree.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
 import { type Scan, scanWorkTree } from './scan.ts';
 import { statBelow } from './stat-below.ts';
-import { strangeRepositories } from './strange-repositories.ts';
 import { ancestors } from './text-path.ts';
 import { unreadableFolders } from './unreadable-folders.ts';
 
@@ -90,8 +89,10 @@ const explainFailure = async (site: SnapshotSite, failure: UsageError): Promise<
 };
 
 /** Those in folders of their own; what lay in ignored folders before is not looked into. */
-export const repositoriesAdded = ({ root, pinned, known }: SnapshotSite): Promise<Buffer[]> =>
-  strangeRepositories(root, (folder) => isPinned(pinned, folder) || known?.has(folder) === true);
+export const repositoriesAdded = async ({ root, pinned, known }: SnapshotSite): Promise<Buffer[]> => {
+  const { strangeRepositories } = await import('./strange-repositories.ts');
+  return strangeRepositories(root, (folder) => isPinned(pinned, folder) || known?.has(folder) === true);
+};
 
 /** Whether a path or a folder above it is in the set. */
 export const isPinned = (pinned: ReadonlySet<string>, path: string): boolean =>

@@ -120,7 +120,6 @@ const STARVE = `
 import { closeSync, openSync } from 'node:fs';
 import { feedPipes } from ${JSON.stringify(join(import.meta.dirname, '../../src/workspace/feed-pipes.ts'))};
 const [dir] = process.argv.slice(2);
-const over = new AbortController();
 const files = [];
 const fill = () => {
   try {
@@ -130,7 +129,7 @@ const fill = () => {
   }
 };
 let walks = 0;
-feedPipes({
+const stop = feedPipes({
   get root() {
     walks += 1;
     if (walks === 1) fill();
@@ -138,9 +137,8 @@ feedPipes({
     return dir;
   },
   patience: { afterMs: 1, anyAfterMs: 60_000 },
-  over: over.signal,
   onFed: () => {
-    over.abort();
+    stop();
     console.log('fed');
   },
 });
@@ -258,7 +256,12 @@ describe('nothing that a repository names is executed', () => {
       import.meta.resolve('tsx'),
       script,
     ];
-    const said = execFileSync('sh', [...run, dir], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = execFileSync('sh', [...run, dir], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // One that is never fed must fail, not hang.
+      timeout: 60_000,
+    });
     expect(said).toBe('fed\n');
   });
 

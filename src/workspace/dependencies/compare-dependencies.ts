@@ -51,7 +51,7 @@ export const compareDependencies = (
   const file = dependencyFile(path);
   if (file === null || (before === after && before !== undefined)) return [];
   const whole: DependencyChange[] = [{ path, name: '(file changed)', from: null, to: null }];
-  const [old, now] = [versionsIn(path, before), versionsIn(path, after)];
+  const [old, now] = [versionsIn(file.format, before), versionsIn(file.format, after)];
   if (old === null || now === null) return whole;
   const changes: DependencyChange[] = [];
   for (const name of [...new Set([...old.keys(), ...now.keys()])].sort()) {
@@ -63,9 +63,11 @@ export const compareDependencies = (
   return changes.length === 0 && file.lock ? whole : changes;
 };
 
-const versionsIn = (path: string, text: string | null | undefined): Map<string, PinnedVersion[]> | null => {
+const versionsIn = (
+  format: DependencyFormat | null,
+  text: string | null | undefined,
+): Map<string, PinnedVersion[]> | null => {
   if (text === null) return new Map();
-  const format = dependencyFile(path)?.format ?? null;
   if (text === undefined || format === null) return null;
   try {
     return PARSERS[format](text);
