@@ -10,6 +10,7 @@ import {
   carryFolder,
   createGitView,
   createKeptCarry,
+  type FoundKind,
   gitFolders,
   hasStarted,
   type KeptCarry,
@@ -18,7 +19,7 @@ import {
   openWorkspace,
   type Workspace,
 } from '../workspace/index.ts';
-import { type EarlierWork, findEarlierWork } from './earlier-work.ts';
+import type { EarlierWork } from './earlier-work.ts';
 import { createHomes, type Homes, readablePath } from './homes.ts';
 import { type MountPlan, planCheckMounts } from './mounts.ts';
 import { policyGlobs } from './policy-globs.ts';
@@ -128,14 +129,17 @@ export async function openTree(
   const { location, ownFiles, mounts } = opened;
   const storeDir = thread.dir;
   const resumed = past !== null && (await hasStarted(storeDir));
-  const found = past === null || areOfUser(past, request) ? 'recorded' : { aside: replacedFolder(thread.dir, runId) };
+  const found = { users: foundOfUser(past, request), aside: replacedFolder(thread.dir, runId) };
   const place = { dir: request.workspace, storeDir, location };
   const workspace = await openWorkspace({ ...place, leaveOut: ownFiles, resumed, found, stop: interrupt });
   closers.push(() => workspace.close());
   // Only now: the first request waits for the tree, and only the first command for this.
   const gitCovers = coverGit(request, opened, { closers, interrupt });
   const head = location.repository?.head?.commit ?? null;
-  const earlier = past !== null && resumed ? await findEarlierWork({ thread, workspace, past, head }) : null;
+  const earlier =
+    past !== null && resumed
+      ? await (await import('./earlier-work.ts')).findEarlierWork({ thread, workspace, past, head })
+      : null;
   const { policy, path } = request.policy;
   const policyDir = path === null ? workspace.dir : dirname(path);
   const holdouts = await (await loadVerify()).findHoldouts(policy.verify.holdout, { policyDir, root: workspace.root });
@@ -149,12 +153,14 @@ export async function openTree(
   };
 }
 
-/** Whether the thread's runs left no repository of theirs in the workspace: what they made was taken away, or was judged (but for that of setup). */
-function areOfUser({ hasWorkedHere, isCutOff, runs }: ThreadPast, { policy: { policy } }: RunRequest): boolean {
-  if (!hasWorkedHere) return true;
-  const last = runs.findLast(({ outcome }) => outcome !== null)?.outcome;
-  const isKept = last === 'verified' || last === 'unchecked';
-  return !isCutOff && (isKept ? policy.setup.length === 0 : policy.workspace.onFailure === 'restore');
+/** Of which the thread's runs left none of theirs in the workspace: it was taken away, or (repositories, but for those of setup) was judged. */
+function foundOfUser(past: ThreadPast | null, { policy: { policy } }: RunRequest): readonly FoundKind[] {
+  const all = ['repositories', 'ignored'] as const;
+  if (past === null || !past.hasWorkedHere) return all;
+  if (past.isCutOff) return [];
+  const last = past.runs.findLast(({ outcome }) => outcome !== null)?.outcome;
+  if (last === 'verified' || last === 'unchecked') return policy.setup.length === 0 ? ['repositories'] : [];
+  return policy.workspace.onFailure === 'restore' ? all : [];
 }
 
 /**

@@ -14,13 +14,13 @@ import {
   isDraft,
   type Location,
   locateRepository,
-  type MovedAside,
   openWorkspace,
   type TreeId,
   type Workspace,
 } from '../workspace/index.ts';
 import { findPlace, type Place, type PlacedTree } from './place-in-thread.ts';
 import { replacedFolder } from './replaced-folder.ts';
+import { describeMoved } from './tell-moved-aside.ts';
 
 export interface RollbackRequest {
   stateDir: string;
@@ -44,8 +44,8 @@ export interface RolledBack {
   before: TreeId;
   /** How many files changed. */
   files: number;
-  /** Repositories that a killed run may have left, or a user made since. */
-  moved: readonly MovedAside[];
+  /** A sentence for each repository that a killed run may have left, or a user made since: where it is kept. */
+  told: readonly string[];
 }
 
 /**
@@ -62,7 +62,7 @@ export async function rollbackThread(request: RollbackRequest): Promise<RolledBa
     const location = await locateRepository({ dir: meta.workspace, path });
     closers.push(await lockFolder(location, { stateDir, owner: threadId }));
     const timeline = await readTimeline(await openThread(stateDir, threadId));
-    const found = timeline.isCutOff ? { aside: replacedFolder(dir, `rollback-${randomUUID()}`) } : 'kept';
+    const found = timeline.isCutOff ? { users: [], aside: replacedFolder(dir, `rollback-${randomUUID()}`) } : 'kept';
     const workspace = await openWorkspace({ dir: meta.workspace, storeDir: dir, resumed: true, location, found });
     closers.push(() => workspace.close());
     const before = await workspace.snapshot();
@@ -86,7 +86,8 @@ export async function rollbackThread(request: RollbackRequest): Promise<RolledBa
       ...{ tree: target.tree, before: from.tree },
     });
     const files = await workspace.restore(target.tree);
-    return { workspace: meta.workspace, ...target, before: from.tree, files, moved: workspace.takeMoved() };
+    const told = describeMoved(workspace.takeMoved());
+    return { workspace: meta.workspace, ...target, before: from.tree, files, told };
   } finally {
     for (const close of closers.toReversed()) await close();
   }

@@ -73,15 +73,15 @@ function environment({ env, view }: Fence): [string, string][] {
 export const AWAITED = 'awaited';
 
 /**
- * The program inside: closes what was inherited, sets the limits (but that of core dumps, see limit-dumps.ts), joins stderr to stdout (bubblewrap's own complaints keep a stderr of their own), and gives
+ * The program inside: carries the watchdog's mark, closes what was inherited, sets the limits (but that of core dumps, see limit-dumps.ts), joins stderr to stdout (bubblewrap's own complaints keep a stderr of their own), and gives
  * way to the shell of the script, once `bridge` has opened what leads out. `-p` keeps the command's BASH_ENV and functions out of this step.
  */
 export function innerCommand(
   script: readonly string[] | typeof AWAITED,
-  bounds: Bounds,
-  bridge: readonly string[] = [],
+  { bounds, mark, bridge = [] }: { bounds: Bounds; mark: string; bridge?: readonly string[] | undefined },
 ): string[] {
   const setUp = [
+    `: ${mark}`,
     CLOSE_DESCRIPTORS,
     `ulimit -u ${bounds.processes}`,
     `ulimit -f ${fileKibOf(bounds.fileSizeBytes)}`,

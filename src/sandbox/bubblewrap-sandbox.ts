@@ -4,7 +4,6 @@ import { sendScript } from './awaited-script.ts';
 import { type Bounds, exitDetail, memoryDetail } from './bounds.ts';
 import { watchBounds } from './bounds-watch.ts';
 import { AWAITED, innerCommand } from './bubblewrap-args.ts';
-import { explainFailure } from './bubblewrap-failure.ts';
 import type { BubblewrapSetup } from './bubblewrap-setup.ts';
 import { attendProcess, type ProcessEnd } from './command-process.ts';
 import type { CommandUser } from './command-user.ts';
@@ -14,6 +13,7 @@ import { type FenceParts, type FencePlan, planFence } from './fence-plan.ts';
 import { createHeldStages, type HeldStages } from './held-stages.ts';
 import type { CommandEnd, Sandbox, SandboxedCommand, SandboxStatus } from './sandbox.ts';
 import { createStandby, type Standby } from './standby.ts';
+import { createWatchdog, type Watchdog } from './watchdog.ts';
 
 /** The kernel takes no longer argument; such a script is read from a file. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
@@ -27,12 +27,21 @@ export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxS
   const bridges = createBridges(setup.bridge, setup.scratch.dir);
   const standby = createStandby<Fence>();
   const stages = createHeldStages();
+  const watchdog = createWatchdog();
   let count = 0;
   return {
     status,
     run(command, signal) {
       const either = AbortSignal.any([signal, closing.signal]);
-      const end = runCommand(setup, command, { signal: either, id: count++, adopt, bridges, standby, stages });
+      const end = runCommand(setup, command, {
+        signal: either,
+        id: count++,
+        adopt,
+        bridges,
+        standby,
+        stages,
+        watchdog,
+      });
       running.add(end);
       void end.finally(() => running.delete(end));
       return end;
@@ -42,6 +51,7 @@ export function createBubblewrapSandbox(setup: BubblewrapSetup, status: SandboxS
       closing.abort();
       await Promise.all(running);
       await standby.close();
+      await watchdog.close();
       stages.close();
       setup.scratch.remove();
       if (setup.user.kind === 'staged') setup.user.release();
@@ -56,6 +66,7 @@ interface Run {
   bridges: Bridges;
   standby: Standby<Fence>;
   stages: HeldStages;
+  watchdog: Watchdog;
 }
 
 async function runCommand(setup: BubblewrapSetup, command: SandboxedCommand, run: Run): Promise<CommandEnd> {
@@ -89,17 +100,18 @@ async function tryCommand(setup: BubblewrapSetup, command: SandboxedCommand, run
     if (ready === null && run.signal.aborted)
       return unstarted({ ...failed('The run was cancelled.'), reason: 'cancelled' });
     const script = isLong ? [INNER_SCRIPT] : ['-c', command.script];
-    const program = innerCommand(script, setup.bounds, bridge?.program);
+    const program = innerCommand(script, { bounds: setup.bounds, mark: run.watchdog.mark, bridge: bridge?.program });
     const { stages } = run;
     const fence = ready ?? (await openFence(setup, plan, { program, waits: false, stages }));
+    run.watchdog.start();
     bridge?.attach(() => fence.words.firstPid());
     try {
       const end = await attend(fence, { setup, plan, command, signal: run.signal });
       if (isPlain && !run.signal.aborted)
         run.standby.prepare(plan.key, () =>
-          openAhead({ setup, command, bridge, steps, adopt: run.adopt }, plan.key, stages),
+          openAhead({ setup, command, bridge, steps, adopt: run.adopt }, plan.key, run),
         );
-      return { end: conclude(fence, { end, bounds: setup.bounds, bridge }), entered: fence.entered };
+      return { end: await conclude(fence, { end, bounds: setup.bounds, bridge }), entered: fence.entered };
     } finally {
       await fence.cgroup?.remove();
     }
@@ -114,10 +126,12 @@ async function tryCommand(setup: BubblewrapSetup, command: SandboxedCommand, run
 }
 
 /** Planned anew: mount points are looked at right before they are used. */
-async function openAhead(parts: FenceParts, key: string, stages: HeldStages): Promise<Fence | null> {
+async function openAhead(parts: FenceParts, key: string, { stages, watchdog }: Run): Promise<Fence | null> {
   const plan = planFence(parts);
   if ('refusal' in plan || plan.key !== key) return null;
-  return openFence(parts.setup, plan, { program: innerCommand(AWAITED, parts.setup.bounds), waits: true, stages });
+  const { mark } = watchdog;
+  const program = innerCommand(AWAITED, { bounds: parts.setup.bounds, mark });
+  return openFence(parts.setup, plan, { program, waits: true, stages });
 }
 
 interface Attendance {
@@ -150,10 +164,10 @@ function attend({ begun, launch, cgroup }: Fence, { setup, plan, command, signal
   });
 }
 
-function conclude(
+async function conclude(
   { words, cgroup }: Fence,
   { end, bounds, bridge }: { end: ProcessEnd; bounds: Bounds; bridge: CommandBridge | null },
-): CommandEnd {
+): Promise<CommandEnd> {
   const { durationMs } = end;
   if (end.cause === 'not_started') return failed(`The sandbox could not be started: ${end.detail ?? 'unknown'}.`);
   if (end.cause !== 'exited') return { reason: end.cause, exitCode: null, durationMs, detail: end.detail };
@@ -167,6 +181,7 @@ function conclude(
     const detail = `The sandbox was ended from outside by ${end.signal}.`;
     return { reason: 'killed', exitCode: null, durationMs, detail };
   }
+  const { explainFailure } = await import('./bubblewrap-failure.ts');
   return { ...failed(explainFailure(words.stderr())), durationMs };
 }
 

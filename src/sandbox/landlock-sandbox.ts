@@ -20,6 +20,7 @@ import type { CommandEnd, Mount, Sandbox, SandboxedCommand, SandboxStatus } from
 import type { Scratch } from './scratch.ts';
 import { endSurvivors, killSurvivors, SURVIVOR_MARK } from './survivors.ts';
 import type { SystemView } from './system-view.ts';
+import { createWatchdog, type Watchdog } from './watchdog.ts';
 
 /** What one run's commands have in common. */
 export interface LandlockSetup {
@@ -48,12 +49,13 @@ const NAMED = 10;
 export function createLandlockSandbox(setup: LandlockSetup, status: SandboxStatus): Sandbox {
   const closing = new AbortController();
   const copies = new Map<string, FolderCopy>();
+  const watchdog = createWatchdog();
   let last: Promise<unknown> = Promise.resolve();
   return {
     status,
     run(command, signal) {
       const either = AbortSignal.any([signal, closing.signal]);
-      const end = last.then(() => runCommand(setup, { command, copies, signal: either }));
+      const end = last.then(() => runCommand(setup, { command, copies, signal: either, watchdog }));
       last = end;
       return end;
     },
@@ -61,6 +63,7 @@ export function createLandlockSandbox(setup: LandlockSetup, status: SandboxStatu
     async close() {
       closing.abort();
       await last;
+      await watchdog.close();
       setup.scratch.remove();
     },
   };
@@ -70,9 +73,11 @@ interface Run {
   command: SandboxedCommand;
   copies: Map<string, FolderCopy>;
   signal: AbortSignal;
+  watchdog: Watchdog;
 }
 
-async function runCommand(setup: LandlockSetup, { command, copies, signal }: Run): Promise<CommandEnd> {
+async function runCommand(setup: LandlockSetup, { copies, ...run }: Run): Promise<CommandEnd> {
+  const { command, signal } = run;
   const mounts = command.mounts.map(withoutGit).map((mount) => (setup.readOnly ? withoutWriting(mount) : mount));
   const refusal = refusalOf({ ...command, mounts });
   if (refusal !== null) return failed(refusal);
@@ -83,7 +88,7 @@ async function runCommand(setup: LandlockSetup, { command, copies, signal }: Run
     const home: Mount = { from: realpathSync(command.home), to: command.home, access: 'write' };
     const places = [...planAreas(mounts), ...planAreas([home])].map((area) => openPlace(area, setup, copies));
     for (const { copy } of places) copy?.refresh();
-    const end = await runIn(places, home.from, { setup, command, signal });
+    const end = await runIn(places, home.from, { setup, ...run });
     const refused = places.flatMap(({ area, copy }) =>
       (copy?.takeBack() ?? []).map((below) => path.join(area.root, below)),
     );
@@ -122,21 +127,22 @@ function openPlace(area: Area, setup: LandlockSetup, copies: Map<string, FolderC
 async function runIn(
   places: readonly Place[],
   home: string,
-  { setup, command, signal }: { setup: LandlockSetup; command: SandboxedCommand; signal: AbortSignal },
+  { setup, command, signal, watchdog }: Omit<Run, 'copies'> & { setup: LandlockSetup },
 ): Promise<CommandEnd> {
   const { scratch, abi, bounds, become } = setup;
   const locate = (hostPath: string): string =>
     places.find(({ area }) => isWithin(area.root, hostPath))?.locate(hostPath) ?? hostPath;
   const workdir = locate(command.workdir);
   if (!existsSync(workdir)) return failed(`${command.workdir} does not exist.`);
-  const id = randomUUID();
-  const temporary = path.join(scratch.dir, `tmp-${id}`);
+  const own = randomUUID();
+  const id = `${watchdog.mark}.${own}`;
+  const temporary = path.join(scratch.dir, `tmp-${own}`);
   mkdirSync(temporary);
   if (become !== null) chownSync(temporary, become.uid, become.gid);
   const moved = places.filter(({ copy }) => copy !== null).map(({ area }) => area.root);
   const script = moved.reduce((text, root) => pointTo(text, root, locate(root)), command.script);
   const isLong = Buffer.byteLength(script) > MAX_ARGUMENT_BYTES;
-  const scriptFile = isLong ? scratch.file(`script-${id}`, script) : null;
+  const scriptFile = isLong ? scratch.file(`script-${own}`, script) : null;
   const written = [...places.flatMap(({ area }) => writableIn(area).map(locate)), temporary];
   const rules = landlockRules(
     {
@@ -158,8 +164,8 @@ async function runIn(
     rules,
     filterFile: setup.filterFile,
     command: innerCommand(scriptFile === null ? ['-c', script] : [scriptFile], {
-      ...bounds,
-      processes: bounds.processes + others,
+      bounds: { ...bounds, processes: bounds.processes + others },
+      mark: watchdog.mark,
     }),
   });
   const env = landlockEnvironment({
@@ -181,6 +187,7 @@ async function runIn(
         stdio: ['ignore', outputFd, 'pipe', 'ignore', 'pipe'],
       });
       words.listen(child);
+      watchdog.start();
       return child;
     },
     kill(child) {

@@ -3,12 +3,12 @@ import { hasCode } from '../errors.ts';
 
 /** What lies at a path, a link not followed; null where nothing does, be it that something else than a folder is above it. */
 export function statOrNull(path: string): Stats | null {
-  return orNull(() => lstatSync(path, QUIET), 'ENOTDIR');
+  return orNull(() => lstatSync(path, QUIET), 'ENOTDIR', 'ELOOP');
 }
 
 /** `statOrNull`, to the nanosecond. */
 export function exactStatOrNull(path: string): BigIntStats | null {
-  return orNull(() => lstatSync(path, { ...QUIET, bigint: true }), 'ENOTDIR');
+  return orNull(() => lstatSync(path, { ...QUIET, bigint: true }), 'ENOTDIR', 'ELOOP');
 }
 
 /** What a path leads to; null where that is nothing, or nothing that this process comes to. */

@@ -13,6 +13,7 @@ import type { CommandEnd, Sandbox, SandboxedCommand, SandboxStatus } from './san
 import { createScratch, type Scratch } from './scratch.ts';
 import { type Ahead, createStandby, type Standby } from './standby.ts';
 import { type CommandTrace, endSurvivors, killSurvivors, SURVIVOR_MARK } from './survivors.ts';
+import { createWatchdog, type Watchdog } from './watchdog.ts';
 
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 
@@ -37,6 +38,7 @@ export function createUnsafeSandbox({ status, env, bounds, fence }: UnsafeSetup)
   let scratch: Scratch | null = null;
   let pipes: OutputPipes | null = null;
   const standby = createStandby<Shell>();
+  const watchdog = createWatchdog();
   return {
     status,
     run(command, signal) {
@@ -50,6 +52,7 @@ export function createUnsafeSandbox({ status, env, bounds, fence }: UnsafeSetup)
         scratch,
         fence,
         standby,
+        watchdog,
       });
       running.add(end);
       void end.finally(() => running.delete(end));
@@ -60,6 +63,7 @@ export function createUnsafeSandbox({ status, env, bounds, fence }: UnsafeSetup)
       closing.abort();
       await Promise.all(running);
       await standby.close();
+      await watchdog.close();
       scratch?.remove();
     },
   };
@@ -73,6 +77,7 @@ interface Run {
   scratch: Scratch;
   fence: UnsafeSetup['fence'];
   standby: Standby<Shell>;
+  watchdog: Watchdog;
 }
 
 /** The shell of a command, started. */
@@ -136,11 +141,11 @@ function keyOf({ workdir, env, home }: SandboxedCommand): string {
 /** `script`: arguments of the command's shell; null: it waits for its script on stdin. */
 async function openShell(
   command: SandboxedCommand,
-  { path, bounds, pipes, scratch, fence }: Run,
+  { path, bounds, pipes, scratch, fence, watchdog }: Run,
   script: readonly string[] | null,
 ): Promise<Shell> {
-  const id = randomUUID();
-  const temporary = fence === undefined ? os.tmpdir() : scratch.folder(`tmp-${id}`);
+  const id = `${watchdog.mark}.${randomUUID()}`;
+  const temporary = fence === undefined ? os.tmpdir() : scratch.folder(`tmp-${randomUUID()}`);
   const prefix = fence?.(command, temporary) ?? [];
   const shell = ['-p', '-c', limits(bounds, script === null), 'bash', ...(script ?? [])];
   const trace: CommandTrace = { group: 0, id, startedAtMs: performance.now() };
@@ -172,6 +177,7 @@ async function openShell(
     settle: () => endSurvivors(trace),
   };
   const begun = await beginProcess(launch, pipes);
+  watchdog.start();
   const { child, exited } = begun;
   return {
     begun,

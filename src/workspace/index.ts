@@ -26,5 +26,6 @@ export { isUnrecordable, snapshotAnyhow } from './snapshot-anyhow.ts';
 export { packSnapshots, unpackSnapshots } from './snapshot-pack.ts';
 export { hasStarted } from './start-facts.ts';
 export { openSnapshots, type StoredSnapshots } from './stored-snapshots.ts';
+export type { FoundKind } from './take-found.ts';
 export { openTreeSource, type TreeSource } from './tree-source.ts';
 export type { BaseState, LaidTree, MovedAside, TreeChange, TreeId, Workspace } from './workspace.ts';

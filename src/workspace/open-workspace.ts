@@ -18,7 +18,7 @@ import { provePatch, transplant } from './scratch-index.ts';
 import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
 import { createStillTree, type StillTree } from './still-tree.ts';
 import { createStore, type Store, storesExactly, tuneStore } from './store.ts';
-import { type FoundRepositories, nothingFound, type TakenFound, takeFound } from './take-found.ts';
+import type { Found, TakenFound } from './take-found.ts';
 import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { ancestors } from './text-path.ts';
 import { diffTrees, entryChanges, MAX_PATCH_BYTES } from './tree-diff.ts';
@@ -35,8 +35,8 @@ export interface OpenWorkspaceOptions {
   storeDir: string;
   /** Takes base and start facts from an earlier open of the same store, whatever the folder looks like now. */
   resumed?: boolean;
-  /** See `FoundRepositories`. Default: what was not there at the start is the agent's, and goes. */
-  found?: FoundRepositories;
+  /** See `Found`. Default: what was not there at the start is the agent's, and goes. */
+  found?: Found;
   /** Of a patch, and of the binary contents that go into one; more is a `UsageError` with code `too_large`. Default: `MAX_PATCH_BYTES`. */
   maxPatchBytes?: number;
   /** Default: the process's PATH. */
@@ -101,8 +101,9 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   if ((location.repository?.head ?? null) === null) await giveHead(git, store, first.tree);
   const taken =
     earlier === null
-      ? nothingFound(await readStart(opened, first, hollow))
-      : takeFound({ root, earlier, nested: first.nested, folders }, options.found);
+      ? { start: await readStart(opened, first, hollow), users: new Set<string>(), doubtful: null }
+      : (await import('./take-found.ts')).takeFound({ root, earlier, ...first, folders }, options.found);
+  for (const path of taken.start.pinned) pinned.add(path);
   if (taken.start !== earlier && options.found !== 'kept') await writeStartFacts(storeDir, taken.start);
   const maxPatchBytes = options.maxPatchBytes ?? MAX_PATCH_BYTES;
   return createWorkspace({ ...opened, ...taken, storeDir, maxPatchBytes, first: first.tree, stop: options.stop });

@@ -1,11 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import { hasCode } from '../errors.ts';
 import { joinBytes } from './byte-path.ts';
 import { isLiveSocket } from './live-sockets.ts';
-import { moveAside } from './move-aside.ts';
-import { inWritable, removeEntry } from './place-file.ts';
+import { inWritable } from './place-file.ts';
 import type { RepositoryWatch } from './repository-watch.ts';
 import { scanWorkTree } from './scan.ts';
 import type { StartFacts } from './start-facts.ts';
@@ -81,7 +79,11 @@ export const removeNewIgnored = async (
     start,
     aside,
     watch,
-  }: { start: StartFacts; aside: string | null; watch: Pick<RepositoryWatch, 'ofStart' | 'takeAway'> },
+  }: {
+    start: StartFacts;
+    aside: string | null;
+    watch: Pick<RepositoryWatch, 'ofStart' | 'takeAway' | 'takeIgnoredAway'>;
+  },
 ): Promise<number> => {
   const { ignored, nested } = await scanWorkTree(git, { ignored: true });
   const holders = new Set([...pinned].flatMap(ancestors));
@@ -89,8 +91,7 @@ export const removeNewIgnored = async (
   const added = [...newIgnored(pinned, ignored).filter((path) => !holders.has(path)), ...planted];
   for (const path of added) {
     if (planted.has(path)) await watch.takeAway({ folder: path, path }, aside);
-    else if (aside === null) await removeEntry(join(root, path));
-    else await moveAside(join(root, path), join(aside, path));
+    else await watch.takeIgnoredAway(path, aside);
     const above = ancestors(path).filter((folder) => !start.emptyFolders.includes(folder));
     for (const folder of above.toReversed()) await removeIfEmpty(root, folder);
   }

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { isWithin } from '../sandbox/index.ts';
 import type { Git } from './git.ts';
 import { moveAside } from './move-aside.ts';
 import { removeEntry } from './place-file.ts';
 import { repositoriesOf, type StartFacts } from './start-facts.ts';
+import type { Doubtful } from './take-found.ts';
 import { gitIn, repositoriesIn, treeFolders } from './unrecorded.ts';
 import type { MovedAside, TreeId } from './workspace.ts';
 
@@ -20,6 +22,8 @@ export interface RepositoryWatch {
   remove(tree: TreeId, were: ReadonlySet<string>, aside?: string | null): Promise<number>;
   /** Takes a folder with a repository away, or its `.git` alone: moves it where it is doubtful or `aside` is given, removes it otherwise. */
   takeAway(target: { folder: string; path: string }, aside?: string | null): Promise<void>;
+  /** The same of what is ignored. */
+  takeIgnoredAway(path: string, aside: string | null): Promise<void>;
   /** What was moved since this was last asked. */
   takeMoved(): readonly MovedAside[];
   learn(folders: Iterable<string>): void;
@@ -33,8 +37,7 @@ export interface RepositoryWatchOptions {
   start: StartFacts;
   /** The tree of the first snapshot, and its folders (maybe some more, and the root). */
   first: { tree: TreeId; folders: Iterable<string> };
-  /** Folders whose repository may be a user's, though it was not there at the start: it is moved into `aside`, never removed. */
-  doubtful: { folders: ReadonlySet<string>; aside: string } | null;
+  doubtful: Doubtful | null;
 }
 
 export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWatch => {
@@ -54,11 +57,16 @@ export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWa
   };
   const moved: MovedAside[] = [];
   const doubted = new Set(options.doubtful?.folders);
+  /** What is ignored one by one may be a folder's part by now, and the other way round. */
+  const isDoubted = (path: string): boolean =>
+    [...(options.doubtful?.ignored ?? [])].some((one) => isWithin(path, one) || isWithin(one, path));
+  const take = async (path: string, kind: MovedAside['kind'], aside: string | null): Promise<void> => {
+    if (aside === null) return removeEntry(join(root, path));
+    await moveAside(join(root, path), join(aside, path));
+    moved.push({ path, kind, to: join(aside, path) });
+  };
   const takeAway: RepositoryWatch['takeAway'] = async ({ folder, path }, aside = null) => {
-    const to = aside ?? (doubted.has(folder) ? (options.doubtful?.aside ?? null) : null);
-    if (to === null) return removeEntry(join(root, path));
-    await moveAside(join(root, path), join(to, path));
-    moved.push({ path, to: join(to, path) });
+    await take(path, 'repository', aside ?? (doubted.has(folder) ? (options.doubtful?.aside ?? null) : null));
     // What an agent puts in its place is nobody else's.
     doubted.delete(folder);
   };
@@ -73,6 +81,9 @@ export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWa
     },
     others: { has: (folder) => known.has(folder) || doubted.has(folder) },
     takeAway,
+    takeIgnoredAway: async (path, aside) => {
+      await take(path, 'ignored', aside ?? (isDoubted(path) ? (options.doubtful?.aside ?? null) : null));
+    },
     takeMoved: () => moved.splice(0),
     learn: (folders) => {
       for (const folder of folders) known.add(folder);

@@ -2,7 +2,7 @@ import { access, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { hasCode, UsageError } from '../errors.ts';
-import { statOrNull } from '../sandbox/index.ts';
+import { statBelow } from './stat-below.ts';
 import type { BaseState } from './workspace.ts';
 
 /** What git does not record of the workspace as the run found it; kept beside the store for a resumed run. */
@@ -82,8 +82,9 @@ const MAX_MODES = 20_000;
 
 export const unusualModes = (root: string, paths: readonly string[]): Record<string, number> => {
   const modes: Record<string, number> = {};
+  const folders = new Map<string, boolean>();
   for (const path of paths.slice(0, MAX_MODES)) {
-    const stats = statOrNull(join(root, path));
+    const stats = statBelow(root, path, folders);
     const bits = (stats?.mode ?? 0) & PERMISSIONS;
     if (stats?.isFile() === true && bits !== 0o644 && bits !== 0o755) modes[path] = bits;
   }

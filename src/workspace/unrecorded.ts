@@ -1,6 +1,5 @@
-import { join } from 'node:path';
-import { statOrNull } from '../sandbox/index.ts';
 import { type Git, splitNul } from './git.ts';
+import { statBelow } from './stat-below.ts';
 import { isPinned } from './take-snapshot.ts';
 import { textPath } from './text-path.ts';
 
@@ -27,9 +26,11 @@ export const findUnrecorded = ({ pinned, ignored, nested, known }: UnrecordedQue
 export const treeFolders = async (git: Git, tree: string): Promise<readonly string[]> =>
   splitNul(await git.run(['ls-tree', '-r', '-d', '-z', '--name-only', '--full-tree', tree])).map(textPath);
 
-/** Those of the folders that hold a `.git`. git tells of none where it has files of a folder itself. */
-export const repositoriesIn = (root: string, folders: Iterable<string>): string[] =>
-  [...folders].filter((folder) => statOrNull(join(root, gitIn(folder))) !== null);
+/** Those of the folders that hold a `.git`, not behind a link. git tells of none where it has files of a folder itself. */
+export const repositoriesIn = (root: string, folders: Iterable<string>): string[] => {
+  const known = new Map<string, boolean>();
+  return [...folders].filter((folder) => statBelow(root, gitIn(folder), known) !== null);
+};
 
 /** The place of a folder's repository. */
 export const gitIn = (folder: string): string => (folder === '' ? '.git' : `${folder}/.git`);

@@ -21,10 +21,11 @@ export interface TreeChange {
   sha256: string;
 }
 
-/** A repository that was taken out of the workspace, and is kept. */
+/** What was taken out of the workspace, and is kept. */
 export interface MovedAside {
-  /** Relative to the workspace's root: its folder, or its `.git` where files of the folder are in the tree. */
+  /** Relative to the workspace's root. Of a repository, its folder, or its `.git` where files of the folder are in the tree. */
   path: string;
+  kind: 'repository' | 'ignored';
   to: string;
 }
 
@@ -78,7 +79,7 @@ export interface Workspace {
    * that ignored files and repositories are moved into instead.
    */
   removeUnrecorded(options?: { aside: string }): Promise<number>;
-  /** Repositories that were moved aside since this was last asked: those that the option `found` is about, and what `removeUnrecorded` moved. */
+  /** What was moved aside since this was last asked: what the option `found` is about, and what `removeUnrecorded` moved. */
   takeMoved(): readonly MovedAside[];
   /**
    * Removes pipes, sockets, devices and empty folders of names that are not UTF-8, made since `ignoredPaths` was asked (else since this was

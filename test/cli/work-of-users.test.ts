@@ -174,3 +174,75 @@ describe('repositories that a user made since the thread began', () => {
     }
   }, 60_000);
 });
+
+describe('ignored files that a user made since the thread began', () => {
+  const open = (policy: string) => {
+    const bench = createBench({ a: 'a\n', '.gitignore': '*.env\nout/\n', 'belay.yml': `version: 1\n${policy}` });
+    commitAll(bench);
+    return bench;
+  };
+  const turns = ['echo 1 > one.txt; mkdir out; echo 1 > out/1', 'echo 2 > two.txt; mkdir -p out; echo 2 > out/2'];
+  const ignoredIn = (bench: Bench) =>
+    bench.git('ls-files', '-o', '-i', '--exclude-standard').split('\n').filter(Boolean);
+
+  it.each(['', 'verify: {checks: [{name: mine, run: test -e my.env}, {name: red, run: test -e never}]}\n'])(
+    'stay where a resumed run puts the workspace back, and its own go (policy: %j)',
+    async (policy) => {
+      const bench = open(policy);
+      try {
+        const cassette = writeCassette(bench, turns.map(shell));
+        const first = await runCli(['run', 'go', '--replay', cassette, '--turns', '1'], bench);
+        bench.write('my.env', 'mine\n');
+        const id = first.result?.thread_id ?? '';
+        const end = await runCli(['resume', id, '--replay', cassette, '--turns', '2'], bench);
+        expect([first.code, end.code, errorsOf(end.events), ignoredIn(bench)]).toEqual([11, 11, [], ['my.env']]);
+        expect(end.result?.checks.map(({ baseline }) => baseline)).toEqual(policy === '' ? [] : ['passed', 'failed']);
+      } finally {
+        bench.remove();
+      }
+    },
+    60_000,
+  );
+
+  it('are moved aside, and told, where a killed run may have left them', async () => {
+    const bench = open('');
+    try {
+      const cassette = writeCassette(bench, [
+        shell('mkdir out; echo 1 > out/1'),
+        shell('test -e my.env || sleep 1000'),
+      ]);
+      const id = await runAndKill(bench, ['--replay', cassette]);
+      bench.write('my.env', 'mine\n');
+      const late = shell('echo 2 > out/2; echo 2 > new.env');
+      // What was killed may be on record as begun (the model is told), as asked for (it is done now), or not at all.
+      const last = writeCassette(bench, [{ text: 'x' }, late, late]);
+      const end = await runCli(['resume', id, '--replay', last, '--turns', '3'], bench);
+      const kept = join(bench.root, 'state/belay/threads', id, 'replaced', end.result?.run_id ?? '');
+      expect([end.code, ignoredIn(bench), Object.keys(treeOf(kept))]).toEqual([11, [], ['my.env', 'out/1', 'out/2']]);
+      const told = errorsOf(end.events);
+      expect(told).toEqual([expect.objectContaining({ code: 'moved_aside' })]);
+      expect(told[0]).toMatchObject({
+        message: expect.stringMatching(/^my\.env, out: ignored files .* are moved to /),
+      });
+    } finally {
+      bench.remove();
+    }
+  }, 60_000);
+
+  it('are moved aside before the checks where a run may have left them, as the policy says', async () => {
+    const bench = open('workspace: {on_failure: keep}\nverify: {checks: [{name: red, run: test -e my.env}]}\n');
+    try {
+      const cassette = writeCassette(bench, turns.map(shell));
+      const first = await runCli(['run', 'go', '--replay', cassette, '--turns', '1'], bench);
+      expect([first.code, ignoredIn(bench)]).toEqual([11, ['out/1']]);
+      bench.write('my.env', 'mine\n');
+      const id = first.result?.thread_id ?? '';
+      const end = await runCli(['resume', id, '--replay', cassette, '--turns', '2'], bench);
+      expect([end.code, ignoredIn(bench)]).toEqual([11, ['out/2']]);
+      const message = expect.stringMatching(/^my\.env, out: ignored files /);
+      expect(errorsOf(end.events)).toEqual([expect.objectContaining({ code: 'moved_aside', message })]);
+    } finally {
+      bench.remove();
+    }
+  }, 60_000);
+});

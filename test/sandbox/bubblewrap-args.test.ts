@@ -75,9 +75,10 @@ describe('the arguments of bubblewrap', () => {
   });
 
   it('end in a shell that sets the limits and then is the shell of the script', () => {
-    const [shell, ...rest] = innerCommand(['-c', 'echo "$0"'], FENCE.bounds);
+    const [shell, ...rest] = innerCommand(['-c', 'echo "$0"'], { bounds: FENCE.bounds, mark: 'of-a-run' });
     expect(shell).toBe('/bin/bash');
     expect(rest.slice(-3)).toEqual(['bash', '-c', 'echo "$0"']);
+    expect(rest[2]).toMatch(/^: of-a-run; /);
     expect(rest[2]).toContain('ulimit -u 100; ulimit -f 2; ');
   });
 });

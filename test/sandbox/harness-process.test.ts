@@ -1,11 +1,23 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { commitAll, createBench, runCli, writeCassette } from '../scenario.ts';
+import { USERS } from '../users.ts';
 import { createFolders, type Folders, IS_LINUX, mountOf, processesWith, shellsWith, sleepMark } from './fixture.ts';
 
 const PROGRAM = ['--import', 'tsx', path.join(import.meta.dirname, 'fixtures/harness.ts')];
+
+/** Kills belay so long after it told that it is about to start a command. */
+function killAtCommand(afterMs: number): (stdout: string, child: ChildProcess) => void {
+  let isAtWork = false;
+  return (stdout, child) => {
+    if (isAtWork || !stdout.includes('"item.started"')) return;
+    isAtWork = true;
+    setTimeout(() => child.kill('SIGKILL'), afterMs);
+  };
+}
 
 describe.skipIf(!IS_LINUX)("what belay's own process has to do with its commands", () => {
   let folders: Folders;
@@ -40,11 +52,38 @@ describe.skipIf(!IS_LINUX)("what belay's own process has to do with its commands
     return marked();
   }
 
-  it('ends with it: when belay is killed, so is what runs in the fence', async () => {
-    const mark = sleepMark();
-    const given = orders('workspace-write', `setsid nohup sleep ${mark} & sleep ${mark}`);
-    expect(await leftByKilled(given, { mark, processes: 2 })).toEqual([]);
-  });
+  it.each(['workspace-write', 'off'] as const)(
+    'ends with it: when belay is killed, so is what a command started (mode %s)',
+    async (mode) => {
+      const mark = sleepMark();
+      const given = orders(mode, `setsid nohup sleep ${mark} & sleep ${mark}`);
+      expect(await leftByKilled(given, { mark, processes: 2 })).toEqual([]);
+    },
+  );
+
+  it.each(USERS.filter(({ works }) => works))(
+    'ends with it however early in a command that is ($who)',
+    async ({ uid }) => {
+      const mark = sleepMark();
+      const bench = createBench({ 'belay.yml': 'version: 1\n' }, uid);
+      try {
+        commitAll(bench);
+        const command = `sleep ${mark}`;
+        const cassette = writeCassette(bench, [{ tool_calls: [{ name: 'shell', input: { command } }] }]);
+        const left = () => [...processesWith(mark), ...processesWith(command)];
+        // Each moment of the first 36 ms, in which launchers and bubblewrap come one after the other.
+        for (let afterMs = 0; afterMs < 36; afterMs += 3) {
+          const args = ['run', 'go', '--ephemeral', '--replay', cassette];
+          const end = await runCli(args, bench, { onOutput: killAtCommand(afterMs) });
+          expect(end.signal).toBe('SIGKILL');
+          await vi.waitFor(() => expect(left()).toEqual([]), 5_000);
+        }
+      } finally {
+        bench.remove();
+      }
+    },
+    120_000,
+  );
 
   it('ends with it what was set up ahead', async () => {
     const mark = sleepMark();

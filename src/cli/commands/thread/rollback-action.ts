@@ -15,7 +15,7 @@ export const rollbackAction: Handler = async ({ io, options, words: [id = ''], v
     ...{ stateDir: stateFolder(io.env), threadId: id, to, force: isGiven(options, 'force') },
     ...{ version, path: io.env['PATH'] ?? '' },
   });
-  const { workspace, turn, tree, before, files, moved } = done;
+  const { workspace, turn, tree, before, files, told } = done;
   const json = { thread_id: id, workspace, turn, tree, before, files };
   await print(
     io.stdout,
@@ -23,11 +23,7 @@ export const rollbackAction: Handler = async ({ io, options, words: [id = ''], v
       ? renderJson(json)
       : `${id} is at ${turn === 0 ? 'the start' : `turn ${turn}`}: ${files} ${files === 1 ? 'file' : 'files'} changed in ${workspace}\n`,
   );
-  for (const one of moved)
-    await print(
-      io.stderr,
-      `belay: ${oneLine(one.path, 400)}: a repository that the thread did not find at its start is moved to ${oneLine(one.to, 1000)}\n`,
-    );
+  for (const sentence of told) await print(io.stderr, `belay: ${oneLine(sentence, MOST_CHARACTERS)}\n`);
   if (!isGiven(options, 'json')) await print(io.stderr, `belay: belay thread rollback ${id} --undo takes it back\n`);
   return 0;
 };
@@ -42,3 +38,5 @@ function placeOf(options: GivenOptions): Place | 'undo' {
   if (place === null) throw new UsageError(`--to-turn: ${JSON.stringify(text)} is no turn, base or final`);
   return place;
 }
+
+const MOST_CHARACTERS = 10_000;
