@@ -82,16 +82,14 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   const own = (options.leaveOut ?? []).filter((path) => isWithin(root, path)).map((path) => relative(root, path));
   const pinned = new Set([...(earlier?.pinned ?? scan.ignored), ...own]);
   const site: SnapshotSite = {
-    git,
-    root,
+    ...{ git, root, pinned },
     zeroOid: '00'.repeat(hashBytes),
-    pinned,
-    held: { tree: null },
+    ...{ held: { tree: null }, leftOut: null },
     editsTrees: index.entries >= manyEntries && (await storesExactly(store)),
   };
   const [first, hollow] = await Promise.all([
     takeSnapshot(site, { scanned: scan, ignored: true }),
-    earlier?.emptyFolders ?? emptyFolders(git, root, scan),
+    earlier?.emptyFolders ?? emptyFolders(git, root, { ...scan, touched: [...scan.touched, ...index.absent] }),
   ]);
   const still = createStillTree({ root, ...index });
   still.see({ ...first, beganAtMs });
@@ -198,6 +196,7 @@ const createWorkspace = (
   });
   const { known, takeAway } = watch;
   site.known = watch.others;
+  if (start.absent.length > 0) site.leftOut = { paths: new Set(start.absent), tree: start.base.tree };
   /** What no tree holds and is younger came after setup. */
   let setUpAtMs = opened.openedAtMs;
   let queue: Promise<unknown> = Promise.resolve();

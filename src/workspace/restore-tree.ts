@@ -76,12 +76,18 @@ const putBack = async (site: RestoreSite, changes: readonly TreeEntryChange[]): 
   const stage = join(site.store.scratch, `stage-${randomUUID()}`);
   await mkdir(stage, { recursive: true });
   try {
-    const wanted = changes.filter((change) => change.to !== null);
+    const { leftOut } = site;
+    const sparse = leftOut === null ? null : await import('./left-out.ts');
+    const again = leftOut === null ? [] : ((await sparse?.leftOutAgain({ ...site, leftOut }, changes)) ?? []);
+    const stays = new Set(again.map(({ path }) => path));
+    const wanted = changes.filter((change) => change.to !== null && !stays.has(change.path));
     const entries = wanted.flatMap(({ path, to }) => (to === null ? [] : [{ ...to, path }]));
     await stageEntries(site.git, site.store, { entries, dir: stage });
     const owner = await ownerToGive(site.root);
-    const removed = changes.filter((change) => change.to === null);
+    const removed = changes.filter((change) => change.to === null || stays.has(change.path));
     for (const { path } of removed) await removeEntry(join(site.root, path));
+    if (again.length > 0) site.held.tree = null;
+    await sparse?.leaveOut(site.git, again);
     for (const { path, to } of wanted) {
       const executable = to?.mode === '100755';
       const mode = site.start.modes[path] ?? null;
@@ -109,7 +115,7 @@ const settleFolders = async ({ git, root, start }: RestoreSite, nested: readonly
   const owner = await ownerToGive(root);
   for (const folder of start.emptyFolders)
     if (!(await isTaken(root, folder))) await ensureFolder({ root, path: folder, owner });
-  const now = await emptyFolders(git, root, { nested });
+  const now = await emptyFolders(git, root, { nested, touched: start.absent });
   for (const folder of [...now].sort(deepestFirst)) if (!keep.has(folder)) await removeIfEmpty(root, folder);
 };
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { editTree } from './edit-tree.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
+import type { LeftOutPaths } from './left-out.ts';
 import { type Scan, scanWorkTree } from './scan.ts';
 import { statBelow } from './stat-below.ts';
 import { ancestors } from './text-path.ts';
@@ -18,6 +19,8 @@ export interface SnapshotSite {
   pinned: ReadonlySet<string>;
   /** Folders with a repository of their own that were there before the agent came; absent while these are looked for. */
   known?: Pick<ReadonlySet<string>, 'has'>;
+  /** null where a sparse checkout left out nothing, and until the first snapshot is taken. */
+  leftOut: LeftOutPaths | null;
   /** The tree that our index holds; null when not known, or when the index may be half-way. */
   held: { tree: string | null };
   /** Whether a tree with other contents of a few files is made without the index, which is behind then. */
@@ -76,9 +79,12 @@ export const takeSnapshot = async (site: SnapshotSite, options: SnapshotOptions 
 };
 
 const edit = async (
-  { git, root, editsTrees }: SnapshotSite,
+  { git, root, editsTrees, leftOut }: SnapshotSite,
   change: { paths: readonly string[]; from: string },
-): Promise<string | null> => (editsTrees ? editTree(git, { root, ...change }) : null);
+): Promise<string | null> =>
+  editsTrees && !change.paths.some((path) => leftOut?.paths.has(path) === true)
+    ? editTree(git, { root, ...change })
+    : null;
 
 /** A repository in a folder of the tree that git cannot read keeps it from looking at all. */
 const explainFailure = async (site: SnapshotSite, failure: UsageError): Promise<UsageError> => {
@@ -103,13 +109,14 @@ const MANY_FILES = 500;
 
 /**
  * Returns git's complaint, or null. A tracked path that is no file or link now (a FIFO, socket, device or folder) counts as gone; git
- * itself lists nothing of that kind as untracked.
+ * itself lists nothing of that kind as untracked. What a sparse checkout had left out and is gone again is as it was.
  */
 const updateIndex = async (
-  { git, root, zeroOid }: SnapshotSite,
+  site: SnapshotSite,
   touched: readonly string[],
   fresh: readonly string[],
 ): Promise<UsageError | null> => {
+  const { git, root, zeroOid, leftOut } = site;
   const kept: string[] = [];
   const gone: string[] = [];
   const folders = new Map<string, boolean>();
@@ -117,6 +124,7 @@ const updateIndex = async (
   if (gone.length > 0) {
     const lines = gone.map((path) => `0 ${zeroOid}\t${path}\0`).join('');
     await git.run(['update-index', '-z', '--index-info'], { stdin: lines });
+    if (leftOut !== null) await (await import('./left-out.ts')).leaveOutGone({ ...site, leftOut }, gone);
   }
   kept.push(...fresh);
   if (kept.length === 0) return null;

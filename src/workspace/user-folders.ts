@@ -10,13 +10,13 @@ const MAX_FOLDERS = 20_000;
 
 /**
  * Folders with no file that git knows of: it does not record them, so that restore needs a list of its own to leave the user's alone.
- * Ignored folders and nested repositories are left out. `touched`: paths of the index that changed or are gone; git lists no folder in the
- * place of one, or that held nothing else.
+ * Ignored folders and nested repositories are left out. `touched`: paths of the index that changed, are gone or were left out; git lists no
+ * folder in the place of one, or that holds nothing else.
  */
 export const emptyFolders = async (
   git: Git,
   root: string,
-  { nested, touched = [] }: { nested: readonly string[]; touched?: readonly string[] },
+  { nested, touched }: { nested: readonly string[]; touched: readonly string[] },
 ): Promise<readonly string[]> => {
   const listed = await git.run(['ls-files', '-o', '--directory', '--exclude-standard', '-z']);
   const closed = new Set(nested);

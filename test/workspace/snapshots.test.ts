@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commit, createFolder, createRepository, type Files, git, open, stateOf, treeOf, write } from './repository.ts';
@@ -182,6 +183,15 @@ describe('a snapshot', () => {
     ]);
     await write(dir, { 'sub/b.txt': 'b\n' });
     await rm(join(dir, 'big'), { recursive: true });
+    // Gone again is as it was, not removed by whoever had made it.
+    expect(await workspace.snapshot()).toBe(workspace.base.tree);
+    await write(dir, { 'big/c.txt': 'agent\n', 'big/empty': null });
+    const agents = await workspace.snapshot();
+    await workspace.restore(workspace.base.tree);
+    expect([existsSync(join(dir, 'big')), await workspace.snapshot()]).toEqual([false, workspace.base.tree]);
+    await workspace.restore(agents);
+    expect(await readFile(join(dir, 'big/c.txt'), 'utf8')).toBe('agent\n');
+    await workspace.restore(workspace.base.tree);
     expect(await stateOf(dir)).toEqual(before);
   });
 });
