@@ -160,7 +160,8 @@ function foundOfUser(past: ThreadPast | null, { policy: { policy } }: RunRequest
   if (past.isCutOff) return [];
   const last = past.runs.findLast(({ outcome }) => outcome !== null)?.outcome;
   if (last === 'verified' || last === 'unchecked') return policy.setup.length === 0 ? ['repositories'] : [];
-  return policy.workspace.onFailure === 'restore' ? all : [];
+  // The policy may be another one now.
+  return !past.hasKept && policy.workspace.onFailure === 'restore' ? all : [];
 }
 
 /**

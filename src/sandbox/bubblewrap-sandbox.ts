@@ -101,9 +101,11 @@ async function tryCommand(setup: BubblewrapSetup, command: SandboxedCommand, run
       return unstarted({ ...failed('The run was cancelled.'), reason: 'cancelled' });
     const script = isLong ? [INNER_SCRIPT] : ['-c', command.script];
     const program = innerCommand(script, { bounds: setup.bounds, mark: run.watchdog.mark, bridge: bridge?.program });
-    const { stages } = run;
+    const { stages, watchdog } = run;
+    // The first one is the probe, which runs nothing of anybody else's.
+    if (run.id === 0) watchdog.startLater();
+    else watchdog.start();
     const fence = ready ?? (await openFence(setup, plan, { program, waits: false, stages }));
-    run.watchdog.start();
     bridge?.attach(() => fence.words.firstPid());
     try {
       const end = await attend(fence, { setup, plan, command, signal: run.signal });

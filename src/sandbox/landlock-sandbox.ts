@@ -187,7 +187,6 @@ async function runIn(
         stdio: ['ignore', outputFd, 'pipe', 'ignore', 'pipe'],
       });
       words.listen(child);
-      watchdog.start();
       return child;
     },
     kill(child) {
@@ -209,6 +208,7 @@ async function runIn(
       return watchBounds(child.pid, { bounds, folders: written, printed, boundsMemory: false }, kill);
     },
   };
+  watchdog.start();
   const end = await runProcess({
     launch,
     pipes: setup.pipes,

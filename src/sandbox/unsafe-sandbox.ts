@@ -176,8 +176,8 @@ async function openShell(
     },
     settle: () => endSurvivors(trace),
   };
-  const begun = await beginProcess(launch, pipes);
   watchdog.start();
+  const begun = await beginProcess(launch, pipes);
   const { child, exited } = begun;
   return {
     begun,

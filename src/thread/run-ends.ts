@@ -6,6 +6,8 @@ export interface RunEnds {
   readonly isCutOff: boolean;
   /** Tree that the last run which ended left in the workspace; null where it put it back, or is not known. */
   readonly leftTree: string | null;
+  /** Whether that run kept a change. */
+  readonly hasKept: boolean;
   take(event: Event): void;
 }
 
@@ -15,6 +17,7 @@ export function createRunEnds(): RunEnds {
   const ends = {
     isCutOff: false,
     leftTree: null as string | null,
+    hasKept: false,
     take(event: Event): void {
       switch (event.type) {
         case 'run.started':
@@ -23,10 +26,13 @@ export function createRunEnds(): RunEnds {
           isAtWork = false;
           break;
         case 'run.completed': {
-          const { tree, restored } = event.result.changes;
+          const { tree, restored, files } = event.result.changes;
           // Without a tree it did not settle; where it did nothing before, all is as it found it.
           ends.isCutOff = tree === null && (isAtWork || before);
-          if (tree !== null) ends.leftTree = restored ? null : tree;
+          if (tree !== null) {
+            ends.leftTree = restored ? null : tree;
+            ends.hasKept = !restored && files.length > 0;
+          }
           break;
         }
         case 'thread.started':

@@ -86,6 +86,7 @@ export interface ThreadPast {
   /** See `RunEnds`. */
   isCutOff: boolean;
   leftTree: string | null;
+  hasKept: boolean;
 }
 
 export interface PastQuery {
@@ -179,7 +180,7 @@ function foldPast(events: EventFold, notes: readonly ThreadNote[], importedNotes
     ...{ runs: events.runs, notes: current, pending: findPending(current, events), ...sums, usage, costUsd, denials },
     ...{ elapsedMs: events.runs.reduce((sum, run) => sum + run.durationMs, 0), limits: events.limits },
     ...{ tree, stashed, hasWorkedHere, unpriced: events.unpriced, root: events.root },
-    ...{ isCutOff: events.ends.isCutOff, leftTree: events.ends.leftTree },
+    ...{ isCutOff: events.ends.isCutOff, leftTree: events.ends.leftTree, hasKept: events.ends.hasKept },
   };
 }
 

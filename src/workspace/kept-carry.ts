@@ -63,7 +63,7 @@ export const createKeptCarry = ({ root, folder }: { root: string; folder: string
         await ensureFolder({ root, path: path.includes('/') ? dirname(path) : '', owner });
         for (const entry of await differingEntries({ kept: files, now: root, path, sinceMs: known.at_ms })) {
           if (options === undefined) await removeEntry(join(root, entry));
-          else await moveAside(join(root, entry), join(options.aside, entry));
+          else await moveAside({ root, path: entry, aside: options.aside });
           if ((await statOf(join(files, entry))) !== null)
             await copyEntries([join(files, entry)], dirname(join(root, entry)));
         }

@@ -4,6 +4,7 @@ import { UsageError } from '../errors.ts';
 import { isWithin } from '../sandbox/index.ts';
 import { keepConversions } from './converted-files.ts';
 import { distrustYoung } from './distrust-young.ts';
+import { findLeftOut } from './find-left-out.ts';
 import { createGit, endedBy, type Git } from './git.ts';
 import { type IndexFacts, prepareIndex } from './index-entries.ts';
 import { layTree } from './laid-tree.ts';
@@ -11,11 +12,12 @@ import { gitFolders, type Location, locateRepository } from './locate-repository
 import { narrowedTo } from './narrowed-scan.ts';
 import { makeRecordable, refuseInto, restoreTree } from './put-back.ts';
 import { readFollowed } from './read-at-commit.ts';
+import { readStart } from './read-start.ts';
 import { removeNewIgnored, removeStray } from './remove-unrecorded.ts';
 import { watchRepositories } from './repository-watch.ts';
 import { scanWorkTree } from './scan.ts';
 import { provePatch, transplant } from './scratch-index.ts';
-import { loadStartFacts, type StartFacts, unusualModes, writeStartFacts } from './start-facts.ts';
+import { loadStartFacts, writeStartFacts } from './start-facts.ts';
 import { createStillTree, type StillTree } from './still-tree.ts';
 import { createStore, type Store, storesExactly, tuneStore } from './store.ts';
 import type { Found, TakenFound } from './take-found.ts';
@@ -23,7 +25,7 @@ import { type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { ancestors } from './text-path.ts';
 import { diffTrees, entryChanges, MAX_PATCH_BYTES } from './tree-diff.ts';
 import { readBlob, resolveCommit, treeEntries } from './tree-reader.ts';
-import { findUnrecorded, gitIn, repositoriesIn } from './unrecorded.ts';
+import { findUnrecorded, gitIn } from './unrecorded.ts';
 import { emptyFolders } from './user-folders.ts';
 import { readUserSettings } from './user-settings.ts';
 import type { TreeId, Workspace } from './workspace.ts';
@@ -104,7 +106,17 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   for (const path of taken.start.pinned) pinned.add(path);
   if (taken.start !== earlier && options.found !== 'kept') await writeStartFacts(storeDir, taken.start);
   const maxPatchBytes = options.maxPatchBytes ?? MAX_PATCH_BYTES;
-  return createWorkspace({ ...opened, ...taken, storeDir, maxPatchBytes, first: first.tree, stop: options.stop });
+  const { absent, leftOut } = await findLeftOut(git, { root, start: taken.start, absent: index.absent });
+  site.leftOut = leftOut;
+  return createWorkspace({
+    ...opened,
+    ...taken,
+    absent,
+    storeDir,
+    maxPatchBytes,
+    first: first.tree,
+    stop: options.stop,
+  });
 };
 
 const outside = async (root: string, storeDir: string): Promise<string> => {
@@ -139,37 +151,6 @@ interface LeftOut {
   ignored: readonly string[] | null;
 }
 
-const readStart = async (
-  { location, root, site, pinned, index, folders }: Opened,
-  first: { tree: TreeId; nested: readonly string[] },
-  hollow: readonly string[],
-): Promise<StartFacts> => {
-  const { git } = site;
-  const head = location.repository?.head ?? null;
-  const emptyTree = async (): Promise<TreeId> => (await git.run(['mktree'])).toString('latin1').trim();
-  const own = await entryChanges(git, { from: head?.tree ?? (await emptyTree()), to: first.tree });
-  const base = {
-    commit: head?.commit ?? null,
-    dirty: head !== null && head.tree !== first.tree,
-    git: location.repository !== null,
-    tree: first.tree,
-  };
-  const modes = unusualModes(
-    root,
-    own.map((change) => change.path),
-  );
-  return {
-    base,
-    nested: first.nested,
-    repositories: repositoriesIn(root, folders),
-    submodules: index.submodules,
-    pinned: [...pinned],
-    absent: index.absent,
-    emptyFolders: hollow,
-    modes,
-  };
-};
-
 /** Without a HEAD, `git status` would tell of every file, every time. */
 const giveHead = async (git: Git, store: Store, tree: TreeId): Promise<void> => {
   const author = ['-c', 'user.name=belay', '-c', 'user.email=belay@localhost'];
@@ -179,7 +160,13 @@ const giveHead = async (git: Git, store: Store, tree: TreeId): Promise<void> => 
 
 const createWorkspace = (
   opened: Opened &
-    TakenFound & { storeDir: string; maxPatchBytes: number; first: TreeId; stop: AbortSignal | undefined },
+    TakenFound & {
+      absent: readonly string[];
+      storeDir: string;
+      maxPatchBytes: number;
+      first: TreeId;
+      stop: AbortSignal | undefined;
+    },
 ): Workspace => {
   const { location, root, store, start, still, site } = opened;
   const { git } = site;
@@ -196,7 +183,6 @@ const createWorkspace = (
   });
   const { known, takeAway } = watch;
   site.known = watch.others;
-  if (start.absent.length > 0) site.leftOut = { paths: new Set(start.absent), tree: start.base.tree };
   /** What no tree holds and is younger came after setup. */
   let setUpAtMs = opened.openedAtMs;
   let queue: Promise<unknown> = Promise.resolve();
@@ -272,7 +258,7 @@ const createWorkspace = (
       await mkdir(dir, { recursive: true });
       const { program } = location;
       const place = { git, store, program, hashBytes: site.zeroOid.length / 2, stop: opened.stop };
-      return layTree(place, { tree, dir: resolve(dir), absent: start.absent });
+      return layTree(place, { tree, dir: resolve(dir), absent: opened.absent });
     },
     withPathsOf: (tree, from, paths) => transplant(git, store, { tree, from, paths }),
     read: async (name, path, limits) =>

@@ -57,13 +57,16 @@ export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWa
   };
   const moved: MovedAside[] = [];
   const doubted = new Set(options.doubtful?.folders);
-  /** What is ignored one by one may be a folder's part by now, and the other way round. */
-  const isDoubted = (path: string): boolean =>
-    [...(options.doubtful?.ignored ?? [])].some((one) => isWithin(path, one) || isWithin(one, path));
+  const doubtedIgnored = new Set(options.doubtful?.ignored);
+  /** What is ignored one by one may be a folder's part by now, and the other way round. Each is doubted once, as above. */
+  const takeDoubted = (path: string): boolean => {
+    const about = [...doubtedIgnored].filter((one) => isWithin(path, one) || isWithin(one, path));
+    for (const one of about) doubtedIgnored.delete(one);
+    return about.length > 0;
+  };
   const take = async (path: string, kind: MovedAside['kind'], aside: string | null): Promise<void> => {
     if (aside === null) return removeEntry(join(root, path));
-    await moveAside(join(root, path), join(aside, path));
-    moved.push({ path, kind, to: join(aside, path) });
+    moved.push({ path, kind, to: await moveAside({ root, path, aside }) });
   };
   const takeAway: RepositoryWatch['takeAway'] = async ({ folder, path }, aside = null) => {
     await take(path, 'repository', aside ?? (doubted.has(folder) ? (options.doubtful?.aside ?? null) : null));
@@ -82,7 +85,8 @@ export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWa
     others: { has: (folder) => known.has(folder) || doubted.has(folder) },
     takeAway,
     takeIgnoredAway: async (path, aside) => {
-      await take(path, 'ignored', aside ?? (isDoubted(path) ? (options.doubtful?.aside ?? null) : null));
+      const isDoubted = takeDoubted(path);
+      await take(path, 'ignored', aside ?? (isDoubted ? (options.doubtful?.aside ?? null) : null));
     },
     takeMoved: () => moved.splice(0),
     learn: (folders) => {

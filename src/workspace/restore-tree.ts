@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { access, chmod, constants as fs, lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
+import { statOrNull } from '../sandbox/index.ts';
 import { ensureFolder, ownerToGive, placeFile, removeEntry, statOf } from './place-file.ts';
 import type { RepositoryWatch } from './repository-watch.ts';
 import { scanWorkTree } from './scan.ts';
 import { stageEntries } from './scratch-index.ts';
 import type { StartFacts } from './start-facts.ts';
+import { statBelow } from './stat-below.ts';
 import type { Store } from './store.ts';
 import { type Snapshot, type SnapshotSite, takeSnapshot } from './take-snapshot.ts';
 import { ancestors, deepestFirst } from './text-path.ts';
@@ -76,18 +78,19 @@ const putBack = async (site: RestoreSite, changes: readonly TreeEntryChange[]): 
   const stage = join(site.store.scratch, `stage-${randomUUID()}`);
   await mkdir(stage, { recursive: true });
   try {
-    const { leftOut } = site;
-    const sparse = leftOut === null ? null : await import('./left-out.ts');
-    const again = leftOut === null ? [] : ((await sparse?.leftOutAgain({ ...site, leftOut }, changes)) ?? []);
+    const again = (await site.leftOut?.again(changes)) ?? [];
     const stays = new Set(again.map(({ path }) => path));
     const wanted = changes.filter((change) => change.to !== null && !stays.has(change.path));
     const entries = wanted.flatMap(({ path, to }) => (to === null ? [] : [{ ...to, path }]));
     await stageEntries(site.git, site.store, { entries, dir: stage });
     const owner = await ownerToGive(site.root);
     const removed = changes.filter((change) => change.to === null || stays.has(change.path));
-    for (const { path } of removed) await removeEntry(join(site.root, path));
-    if (again.length > 0) site.held.tree = null;
-    await sparse?.leaveOut(site.git, again);
+    // Never through a link, which may lead out: one that git ignores is in no tree, and no change.
+    for (const { path } of removed)
+      if (statBelow(site.root, path, new Map()) !== null) await removeEntry(join(site.root, path));
+    for (const path of stays) await clearWay(site.root, path);
+    site.leftOut?.displace([...stays]);
+    if (((await site.leftOut?.settle()) ?? 0) > 0) site.held.tree = null;
     for (const { path, to } of wanted) {
       const executable = to?.mode === '100755';
       const mode = site.start.modes[path] ?? null;
@@ -99,6 +102,16 @@ const putBack = async (site: RestoreSite, changes: readonly TreeEntryChange[]): 
     );
   } finally {
     await rm(stage, { recursive: true, force: true });
+  }
+};
+
+/** What is no folder, and stands in the place of one above a path that is left out, came since the start. */
+const clearWay = async (root: string, path: string): Promise<void> => {
+  for (const above of ancestors(path)) {
+    const stats = statOrNull(join(root, above));
+    if (stats?.isDirectory() === true) continue;
+    if (stats !== null) await removeEntry(join(root, above));
+    return;
   }
 };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { editTree } from './edit-tree.ts';
 import { type Git, gitFailure, splitNul } from './git.ts';
-import type { LeftOutPaths } from './left-out.ts';
+import type { LeftOut } from './left-out.ts';
 import { type Scan, scanWorkTree } from './scan.ts';
 import { statBelow } from './stat-below.ts';
 import { ancestors } from './text-path.ts';
@@ -20,7 +20,7 @@ export interface SnapshotSite {
   /** Folders with a repository of their own that were there before the agent came; absent while these are looked for. */
   known?: Pick<ReadonlySet<string>, 'has'>;
   /** null where a sparse checkout left out nothing, and until the first snapshot is taken. */
-  leftOut: LeftOutPaths | null;
+  leftOut: LeftOut | null;
   /** The tree that our index holds; null when not known, or when the index may be half-way. */
   held: { tree: string | null };
   /** Whether a tree with other contents of a few files is made without the index, which is behind then. */
@@ -49,6 +49,8 @@ export interface SnapshotOptions {
 export const takeSnapshot = async (site: SnapshotSite, options: SnapshotOptions = {}): Promise<Snapshot> => {
   const { held } = site;
   const { only, ignored = false } = options;
+  // What stood in the place of something that was left out may be gone without a trace in the index.
+  if (((await site.leftOut?.settle()) ?? 0) > 0) held.tree = null;
   const edited = only === undefined ? null : await edit(site, only);
   if (edited !== null) return { tree: edited, nested: [], ignored: [] };
   // Behind an index that is behind, a scan of some paths does not tell all that differs from it.
@@ -82,7 +84,7 @@ const edit = async (
   { git, root, editsTrees, leftOut }: SnapshotSite,
   change: { paths: readonly string[]; from: string },
 ): Promise<string | null> =>
-  editsTrees && !change.paths.some((path) => leftOut?.paths.has(path) === true)
+  editsTrees && !change.paths.some((path) => leftOut?.concerns(path) === true)
     ? editTree(git, { root, ...change })
     : null;
 
@@ -124,9 +126,10 @@ const updateIndex = async (
   if (gone.length > 0) {
     const lines = gone.map((path) => `0 ${zeroOid}\t${path}\0`).join('');
     await git.run(['update-index', '-z', '--index-info'], { stdin: lines });
-    if (leftOut !== null) await (await import('./left-out.ts')).leaveOutGone({ ...site, leftOut }, gone);
   }
   kept.push(...fresh);
+  leftOut?.displace([...gone, ...kept]);
+  await leftOut?.settle();
   if (kept.length === 0) return null;
   const pack = kept.length < MANY_FILES ? [] : ['-c', 'core.bigFileThreshold=0'];
   const args = [...pack, 'update-index', '--add', '--replace', '-z', '--stdin'];

@@ -204,30 +204,38 @@ describe('ignored files that a user made since the thread began', () => {
     60_000,
   );
 
-  it('are moved aside, and told, where a killed run may have left them', async () => {
-    const bench = open('');
-    try {
-      const cassette = writeCassette(bench, [
-        shell('mkdir out; echo 1 > out/1'),
-        shell('test -e my.env || sleep 1000'),
-      ]);
-      const id = await runAndKill(bench, ['--replay', cassette]);
-      bench.write('my.env', 'mine\n');
-      const late = shell('echo 2 > out/2; echo 2 > new.env');
-      // What was killed may be on record as begun (the model is told), as asked for (it is done now), or not at all.
-      const last = writeCassette(bench, [{ text: 'x' }, late, late]);
-      const end = await runCli(['resume', id, '--replay', last, '--turns', '3'], bench);
-      const kept = join(bench.root, 'state/belay/threads', id, 'replaced', end.result?.run_id ?? '');
-      expect([end.code, ignoredIn(bench), Object.keys(treeOf(kept))]).toEqual([11, [], ['my.env', 'out/1', 'out/2']]);
-      const told = errorsOf(end.events);
-      expect(told).toEqual([expect.objectContaining({ code: 'moved_aside' })]);
-      expect(told[0]).toMatchObject({
-        message: expect.stringMatching(/^my\.env, out: ignored files .* are moved to /),
-      });
-    } finally {
-      bench.remove();
-    }
-  }, 60_000);
+  it.each([
+    { policy: '', kept: ['my.env', 'out/1', 'out/2'] },
+    // Before the checks; what the agent makes there later is its own, and takes the place of nothing that is kept.
+    { policy: 'verify: {checks: [{name: red, run: test -e never}]}\n', kept: ['my.env', 'out/1'] },
+  ])(
+    'are moved aside, and told, where a killed run may have left them (policy: $policy)',
+    async ({ policy, kept }) => {
+      const bench = open(policy);
+      try {
+        const cassette = writeCassette(bench, [
+          shell('mkdir out; echo 1 > out/1'),
+          shell('test -e my.env || sleep 1000'),
+        ]);
+        const id = await runAndKill(bench, ['--replay', cassette]);
+        bench.write('my.env', 'mine\n');
+        const late = shell('mkdir -p out; echo 2 > out/2; echo 2 > new.env');
+        // What was killed may be on record as begun (the model is told), as asked for (it is done now), or not at all.
+        const last = writeCassette(bench, [{ text: 'x' }, late, late]);
+        const end = await runCli(['resume', id, '--replay', last, '--turns', '3'], bench);
+        const aside = join(bench.root, 'state/belay/threads', id, 'replaced', end.result?.run_id ?? '');
+        expect([end.code, ignoredIn(bench), Object.keys(treeOf(aside))]).toEqual([11, [], kept]);
+        const told = errorsOf(end.events);
+        expect(told).toEqual([expect.objectContaining({ code: 'moved_aside' })]);
+        expect(told[0]).toMatchObject({
+          message: expect.stringMatching(/^my\.env, out: ignored files .* are moved to /),
+        });
+      } finally {
+        bench.remove();
+      }
+    },
+    60_000,
+  );
 
   it('are moved aside before the checks where a run may have left them, as the policy says', async () => {
     const bench = open('workspace: {on_failure: keep}\nverify: {checks: [{name: red, run: test -e my.env}]}\n');

@@ -2,10 +2,19 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { commitAll, createBench, runCli, writeCassette } from '../scenario.ts';
 import { USERS } from '../users.ts';
-import { createFolders, type Folders, IS_LINUX, mountOf, processesWith, shellsWith, sleepMark } from './fixture.ts';
+import {
+  createFolders,
+  type Folders,
+  IS_LINUX,
+  mountOf,
+  processesWith,
+  readOf,
+  shellsWith,
+  sleepMark,
+} from './fixture.ts';
 
 const PROGRAM = ['--import', 'tsx', path.join(import.meta.dirname, 'fixtures/harness.ts')];
 
@@ -37,7 +46,10 @@ describe.skipIf(!IS_LINUX)("what belay's own process has to do with its commands
     });
 
   /** Kills belay once so many processes have the mark, and waits for those to end: what is left of them. */
-  async function leftByKilled(given: string, { mark, processes }: { mark: string; processes: number }) {
+  async function leftByKilled(
+    given: string,
+    { mark, processes, meet }: { mark: string; processes: number; meet?: () => void },
+  ) {
     const harness = spawn(process.execPath, PROGRAM, {
       env: { ...process.env, TMPDIR: folders.outside },
       stdio: ['pipe', 'ignore', 'inherit'],
@@ -45,6 +57,7 @@ describe.skipIf(!IS_LINUX)("what belay's own process has to do with its commands
     harness.stdin.end(given);
     const marked = () => [...processesWith(mark), ...shellsWith(mark)];
     while (marked().length < processes) await delay(20);
+    meet?.();
     harness.kill('SIGKILL');
     await once(harness, 'exit');
     const deadline = Date.now() + 5_000;
@@ -60,6 +73,24 @@ describe.skipIf(!IS_LINUX)("what belay's own process has to do with its commands
       expect(await leftByKilled(given, { mark, processes: 2 })).toEqual([]);
     },
   );
+
+  it('ends nothing else with it that only names its mark', async () => {
+    const mark = sleepMark();
+    let bystander: ChildProcess | null = null;
+    const meet = (): void => {
+      const [pid = 0] = processesWith(mark);
+      const [, id = ''] = /BELAY_COMMAND_ID=(belay-[\w-]+)\./.exec(readOf(pid, 'environ')) ?? [];
+      expect(id).not.toBe('');
+      const args = ['-c', 'read -r', `log of ${id}`, `: ${id}`, `BELAY_COMMAND_ID=${id}`];
+      bystander = spawn('bash', args, {
+        env: { PATH: '/usr/bin:/bin', ABOUT: id },
+        stdio: ['pipe', 'ignore', 'ignore'],
+      });
+    };
+    onTestFinished(() => void bystander?.kill());
+    expect(await leftByKilled(orders('off', `sleep ${mark}`), { mark, processes: 1, meet })).toEqual([]);
+    expect(bystander).toMatchObject({ exitCode: null, signalCode: null });
+  });
 
   it.each(USERS.filter(({ works }) => works))(
     'ends with it however early in a command that is ($who)',

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commit, createFolder, createRepository, type Files, git, open, stateOf, treeOf, write } from './repository.ts';
@@ -168,30 +167,5 @@ describe('a snapshot', () => {
     const out = join(await createFolder(), 'out');
     await workspace.checkout(workspace.base.tree, out);
     await expect(workspace.list(workspace.base.tree)).resolves.not.toContain('module');
-  });
-
-  it('keeps what a sparse checkout leaves out, and does not write it', async () => {
-    const dir = await createRepository({ ...FILES, 'big/c.txt': 'c\n' });
-    git(dir, 'sparse-checkout', 'set', 'sub');
-    const before = await stateOf(dir);
-    const { workspace } = await open(dir);
-    expect(workspace.base).toMatchObject({ dirty: false, tree: git(dir, 'rev-parse', 'HEAD^{tree}') });
-    await write(dir, { 'sub/b.txt': 'changed\n', 'big/c.txt': 'agent\n' });
-    expect(await workspace.changedPaths(workspace.base.tree, await workspace.snapshot())).toEqual([
-      { path: 'big/c.txt', kind: 'update' },
-      { path: 'sub/b.txt', kind: 'update' },
-    ]);
-    await write(dir, { 'sub/b.txt': 'b\n' });
-    await rm(join(dir, 'big'), { recursive: true });
-    // Gone again is as it was, not removed by whoever had made it.
-    expect(await workspace.snapshot()).toBe(workspace.base.tree);
-    await write(dir, { 'big/c.txt': 'agent\n', 'big/empty': null });
-    const agents = await workspace.snapshot();
-    await workspace.restore(workspace.base.tree);
-    expect([existsSync(join(dir, 'big')), await workspace.snapshot()]).toEqual([false, workspace.base.tree]);
-    await workspace.restore(agents);
-    expect(await readFile(join(dir, 'big/c.txt'), 'utf8')).toBe('agent\n');
-    await workspace.restore(workspace.base.tree);
-    expect(await stateOf(dir)).toEqual(before);
   });
 });
