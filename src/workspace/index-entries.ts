@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { rm } from 'node:fs/promises';
 import { type Git, gitFailure, splitNul } from './git.ts';
+import { statBelow } from './stat-below.ts';
 import type { Store } from './store.ts';
 import { ancestors, textPath } from './text-path.ts';
 
@@ -20,11 +21,16 @@ const SUBMODULE = '160000';
 const PLAIN_FILE = 'H 100';
 
 /**
- * Makes the copied index fit for us: what it marks as `assume unchanged` is looked at again, and one that this git cannot read gives
- * way to the entries of `head` (or to none).
+ * Makes the copied index fit for us: what it marks as `assume unchanged` is looked at again, and so is what it marks as `skip worktree` and
+ * is there. (git passes over that mark for a look, and keeps it in the index: once the file is gone, nobody would see that.) An index that
+ * this git cannot read gives way to the entries of `head` (or to none).
  */
-export const prepareIndex = async (git: Git, store: Store, head: string | null): Promise<IndexFacts> => {
-  const listing = ['ls-files', '-s', '-v', '-z'];
+export const prepareIndex = async (
+  git: Git,
+  { root, store, head }: { root: string; store: Store; head: string | null },
+): Promise<IndexFacts> => {
+  // With that mark as it is written.
+  const listing = ['-c', 'core.sparseCheckout=false', 'ls-files', '-s', '-v', '-z'];
   let listed = await git.call(listing);
   if (listed.code !== 0) {
     await rm(store.indexFile, { force: true });
@@ -33,7 +39,7 @@ export const prepareIndex = async (git: Git, store: Store, head: string | null):
     if (listed.code !== 0) throw gitFailure(listing, listed);
   }
   const submodules: string[] = [];
-  const absent: string[] = [];
+  const skipped: string[] = [];
   const unwatched: string[] = [];
   const attributeFiles: string[] = [];
   const folders = new Set<string>();
@@ -58,17 +64,23 @@ export const prepareIndex = async (git: Git, store: Store, head: string | null):
       const [tag = '', mode] = text.slice(start, tab).split(' ');
       if (mode === SUBMODULE) submodules.push(path);
       // `S`: skip-worktree; a small letter: assume-unchanged as well.
-      if (tag.toUpperCase() === 'S') absent.push(path);
+      if (tag.toUpperCase() === 'S') skipped.push(path);
       if (tag !== tag.toUpperCase()) unwatched.push(path);
     }
     if (text.endsWith('.gitattributes', end)) attributeFiles.push(path);
     entries += 1;
     start = end + 1;
   }
-  if (unwatched.length > 0) {
-    const stdin = unwatched.map((path) => `${path}\0`).join('');
-    await git.run(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { stdin });
-  }
+  const known = new Map<string, boolean>();
+  const isThere = (path: string): boolean => statBelow(root, path, known) !== null;
+  await unmark(git, '--no-assume-unchanged', unwatched);
+  await unmark(git, '--no-skip-worktree', skipped.filter(isThere));
+  const absent = skipped.filter((path) => !isThere(path));
   folders.delete('');
   return { submodules, absent, attributeFiles, entries, folders: [...folders] };
+};
+
+const unmark = async (git: Git, option: string, paths: readonly string[]): Promise<void> => {
+  if (paths.length === 0) return;
+  await git.run(['update-index', option, '-z', '--stdin'], { stdin: paths.map((path) => `${path}\0`).join('') });
 };

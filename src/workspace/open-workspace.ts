@@ -71,7 +71,7 @@ export const openWorkspace = async (options: OpenWorkspaceOptions): Promise<Work
   const env = { GIT_DIR: store.gitDir, GIT_WORK_TREE: root, GIT_INDEX_FILE: store.indexFile };
   const plain = endedBy(options.stop, createGit(location.program, root, env));
   const git = distrustYoung(plain, { indexFile: store.indexFile, hashBytes });
-  const index = await prepareIndex(git, store, location.repository?.head?.tree ?? null);
+  const index = await prepareIndex(git, { root, store, head: location.repository?.head?.tree ?? null });
   const { manyEntries = MANY_ENTRIES } = options;
   if (index.entries >= manyEntries) await tuneStore(store);
   if (!resumed && settings.lineEnds === null) {

@@ -74,3 +74,18 @@ describe('a sparse checkout', () => {
     expect(existsSync(join(laid, 'docs/x'))).toBe(true);
   });
 });
+
+it('a file that its user marks as not to be looked at (skip-worktree, assume-unchanged) is seen to go, and comes back', async () => {
+  const dir = await createRepository({ a: 'a\n', b: 'b\n', c: 'c\n' });
+  git(dir, 'update-index', '--skip-worktree', 'a', 'b');
+  git(dir, 'update-index', '--assume-unchanged', 'b', 'c');
+  // An index that needs nothing written.
+  git(dir, 'commit', '-q', '--allow-empty', '-m', 'again');
+  const [before, state] = [await photograph(dir), await stateOf(dir)];
+  const { workspace } = await open(dir);
+  for (const path of ['a', 'b', 'c']) await rm(join(dir, path));
+  const changes = await workspace.changedPaths(workspace.base.tree, await workspace.snapshot());
+  expect(changes.map(({ path, kind }) => `${kind} ${path}`)).toEqual(['delete a', 'delete b', 'delete c']);
+  await workspace.restore(workspace.base.tree);
+  expect([await photograph(dir), await stateOf(dir)]).toEqual([before, state]);
+});
