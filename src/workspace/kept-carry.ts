@@ -4,7 +4,6 @@ import * as z from 'zod';
 import { hasCode } from '../errors.ts';
 import { captureCarry, copyEntries, layCarry } from './carry.ts';
 import { differingEntries } from './differing-entries.ts';
-import { moveAside } from './move-aside.ts';
 import { ensureFolder, type Owner, removeEntry, statOf } from './place-file.ts';
 
 /** Ignored files as they were before the agent came: what the clean room gets, and what the workspace gets back. */
@@ -63,7 +62,7 @@ export const createKeptCarry = ({ root, folder }: { root: string; folder: string
         await ensureFolder({ root, path: path.includes('/') ? dirname(path) : '', owner });
         for (const entry of await differingEntries({ kept: files, now: root, path, sinceMs: known.at_ms })) {
           if (options === undefined) await removeEntry(join(root, entry));
-          else await moveAside({ root, path: entry, aside: options.aside });
+          else await (await import('./move-aside.ts')).moveAside({ root, path: entry, aside: options.aside });
           if ((await statOf(join(files, entry))) !== null)
             await copyEntries([join(files, entry)], dirname(join(root, entry)));
         }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { isWithin } from '../sandbox/index.ts';
 import type { Git } from './git.ts';
-import { moveAside } from './move-aside.ts';
 import { removeEntry } from './place-file.ts';
 import { repositoriesOf, type StartFacts } from './start-facts.ts';
 import type { Doubtful } from './take-found.ts';
@@ -66,6 +65,7 @@ export const watchRepositories = (options: RepositoryWatchOptions): RepositoryWa
   };
   const take = async (path: string, kind: MovedAside['kind'], aside: string | null): Promise<void> => {
     if (aside === null) return removeEntry(join(root, path));
+    const { moveAside } = await import('./move-aside.ts');
     moved.push({ path, kind, to: await moveAside({ root, path, aside }) });
   };
   const takeAway: RepositoryWatch['takeAway'] = async ({ folder, path }, aside = null) => {

@@ -129,7 +129,12 @@ it('any start: what commits, an index and a folder hold in any way is taken as t
       expect([await photograph(dir), await stateOf(dir)]).toEqual([before, state]);
       await workspace.close();
     }),
-    { numRuns: 20 },
+    // The same states each time, so that what fails is of the change; take the seed away to look for others.
+    {
+      numRuns: 20,
+      seed: 4559019,
+      examples: [[['update-index --skip-worktree dir/a', 'commit -qm c --allow-empty'], [['dir/a', 'remove']]]],
+    },
   );
 }, 180_000);
 
