@@ -22,6 +22,14 @@ export function stateOf(pid: number): string | null {
   return statFields(pid)?.[0] ?? null;
 }
 
+/** Of the kernel's own, which have no environment, that is `KERNEL_THREADS`. */
+export function parentOf(pid: number): number | null {
+  const parent = statFields(pid)?.[1];
+  return parent === undefined ? null : Number(parent);
+}
+
+export const KERNEL_THREADS = 2;
+
 export function groupOf(pid: number): number | null {
   const group = statFields(pid)?.[2];
   return group === undefined ? null : Number(group);

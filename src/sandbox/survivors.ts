@@ -1,10 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../errors.ts';
-import { allProcesses, descendants, groupOf, isRunning, lastProcess, readProc } from './process-tree.ts';
+import {
+  allProcesses,
+  descendants,
+  groupOf,
+  isRunning,
+  KERNEL_THREADS,
+  lastProcess,
+  parentOf,
+  readProc,
+} from './process-tree.ts';
 
 /** Environment name that everything a command starts carries, however it detaches. */
 export const SURVIVOR_MARK = 'BELAY_COMMAND_ID';
 const SETTLE_MS = 1_500;
+/** Looks that are added for such a process: some have no environment for ever. */
+const MOST_UNSETTLED = 4;
 
 /** What tells a command's processes from others. */
 export interface CommandTrace {
@@ -21,21 +32,41 @@ export interface CommandTrace {
 /** Until nothing that the command started runs; what the kernel does not let go of in time is left. */
 export async function endSurvivors(command: CommandTrace): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
-  while (killSurvivors(command) > 0 && performance.now() < deadline) await delay(5);
+  for (let looks = 1; performance.now() < deadline; looks++) {
+    const { killed, unsettled } = lookFor(command);
+    if (killed === 0 && (!unsettled || looks > MOST_UNSETTLED)) return;
+    await delay(5);
+  }
 }
 
 /** Sends SIGKILL to the command's process group and to all that carries its marker, with their children; returns how many there were. */
 export function killSurvivors(command: CommandTrace): number {
+  return lookFor(command).killed;
+}
+
+interface Look {
+  killed: number;
+  /** A younger process than the command's first was about to become another program: the kernel shows no environment of it then. */
+  unsettled: boolean;
+}
+
+function lookFor(command: CommandTrace): Look {
   const { group, id } = command;
-  if (process.platform !== 'linux') return kill(-group) ? 1 : 0;
+  if (process.platform !== 'linux') return { killed: kill(-group) ? 1 : 0, unsettled: false };
   const all = processesSince(command);
-  const marked = all.filter((pid) => readProc(pid, 'environ')?.includes(`${SURVIVOR_MARK}=${id}\0`) === true);
+  let unsettled = false;
+  const marked = all.filter((pid) => {
+    const environment = readProc(pid, 'environ');
+    if (environment === '' && group !== 0 && pid > group && parentOf(pid) !== KERNEL_THREADS)
+      unsettled ||= isRunning(pid);
+    return environment?.includes(`${SURVIVOR_MARK}=${id}\0`) === true;
+  });
   // Reading every process's group is slow, and most commands leave no group behind.
   const grouped = group !== 0 && kill(-group, 0) ? all.filter((pid) => groupOf(pid) === group) : [];
   const own = [...marked, ...grouped];
   const running = [...new Set(own.flatMap(descendants))].filter((pid) => pid !== process.pid && isRunning(pid));
   for (const pid of running) kill(pid);
-  return running.length;
+  return { killed: running.length, unsettled };
 }
 
 /** An id comes again only after all others: for 32,768 of them a machine takes longer than this. */
