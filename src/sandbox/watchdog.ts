@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { CLOSE_DESCRIPTORS } from './bounds.ts';
 import { SURVIVOR_MARK } from './survivors.ts';
 
@@ -75,12 +76,11 @@ export function createWatchdog(): Watchdog {
       child.stdin?.on('error', () => undefined);
       child.stdin?.write(`${mark}\n`);
       child.unref();
-      if (child.stdin !== null && 'unref' in child.stdin && typeof child.stdin.unref === 'function')
-        child.stdin.unref();
+      if (child.stdin instanceof Socket) child.stdin.unref();
     },
     async close() {
       clearTimeout(timer);
-      if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      if (child?.pid === undefined) return;
       child.ref();
       child.kill('SIGKILL');
       await once(child, 'exit');

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
-import { constants as os } from 'node:os';
+import os from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import { isWithin } from '../sandbox/index.ts';
@@ -175,7 +175,8 @@ export const endedBy = (stop: AbortSignal | undefined, git: Git): Git =>
   stop === undefined ? git : gitOf((args, options) => git.call(args, { stop, ...options }));
 
 /** As a shell tells it: git's own 128 means that it gave up by itself. */
-const exitCodeOf = (signal: NodeJS.Signals | null): number => 128 + (signal === null ? 0 : os.signals[signal]);
+const exitCodeOf = (signal: NodeJS.Signals | null): number =>
+  128 + (signal === null ? 0 : os.constants.signals[signal]);
 
 const tooMuch = (args: readonly string[], limit: number): UsageError =>
   new UsageError(`git ${args[0] ?? ''} printed more than ${limit} bytes`, { code: 'too_large' });

@@ -72,10 +72,10 @@ export const prepareIndex = async (
     start = end + 1;
   }
   const known = new Map<string, boolean>();
-  const isThere = (path: string): boolean => statBelow(root, path, known) !== null;
+  const there = new Set(skipped.filter((path) => statBelow(root, path, known) !== null));
   await unmark(git, '--no-assume-unchanged', unwatched);
-  await unmark(git, '--no-skip-worktree', skipped.filter(isThere));
-  const absent = skipped.filter((path) => !isThere(path));
+  await unmark(git, '--no-skip-worktree', [...there]);
+  const absent = skipped.filter((path) => !there.has(path));
   folders.delete('');
   return { submodules, absent, attributeFiles, entries, folders: [...folders] };
 };

@@ -42,19 +42,26 @@ export const layTree = async (site: LaidTreeSite, layout: Layout): Promise<LaidT
     await close();
     throw error;
   }
-  // What the index says is from before anything could run in the folder, and its own age tells from when.
-  const env = { GIT_DIR: store.gitDir, GIT_WORK_TREE: dir, GIT_INDEX_FILE: indexFile };
-  const plain = endedBy(stop, createGit(program, dir, env));
-  const whole = gitOf((args, options) => plain.call([...WHOLE_INDEX, ...args], options));
-  const laidGit = distrustYoung(whole, { indexFile, hashBytes });
-  const changed = async () => (await scanWorkTree(laidGit, { trackedOnly: true })).touched;
+  const openGit = (): Git => {
+    const env = { GIT_DIR: store.gitDir, GIT_WORK_TREE: dir, GIT_INDEX_FILE: indexFile };
+    const plain = endedBy(stop, createGit(program, dir, env));
+    const whole = gitOf((args, options) => plain.call([...WHOLE_INDEX, ...args], options));
+    return distrustYoung(whole, { indexFile, hashBytes });
+  };
+  // Reads the index, and most are never asked. What it says is from before anything could run in the folder, and its own age tells from when.
+  let asked: Git | null = null;
+  const ask = (): Git => {
+    asked ??= openGit();
+    return asked;
+  };
+  const changed = async () => (await scanWorkTree(ask(), { trackedOnly: true })).touched;
   return {
     changed,
     putBack: async (paths) => {
       let open = paths;
       let complaint: string | null = null;
       for (let round = 1; open.length > 0 && round <= ROUNDS; round += 1) {
-        complaint = await layAgain(laidGit, dir, open);
+        complaint = await layAgain(ask(), dir, open);
         // One that was put back may be what says how others are read (`.gitattributes`).
         open = await changed();
       }

@@ -114,11 +114,10 @@ const MANY_FILES = 500;
  * itself lists nothing of that kind as untracked. What a sparse checkout had left out and is gone again is as it was.
  */
 const updateIndex = async (
-  site: SnapshotSite,
+  { git, root, zeroOid, leftOut }: SnapshotSite,
   touched: readonly string[],
   fresh: readonly string[],
 ): Promise<UsageError | null> => {
-  const { git, root, zeroOid, leftOut } = site;
   const kept: string[] = [];
   const gone: string[] = [];
   const folders = new Map<string, boolean>();
