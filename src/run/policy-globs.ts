@@ -1,6 +1,5 @@
-import { readlink } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { hasCode } from '../errors.ts';
+import { linkTarget } from '../workspace/index.ts';
 
 /** As many as Linux follows. */
 const MOST_LINKS = 40;
@@ -30,7 +29,7 @@ async function placesOf(path: string): Promise<string[]> {
   let at: string = sep;
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = join(at, part);
-    const target = next === at || part === '..' ? null : await targetOf(next);
+    const target = next === at || part === '..' ? null : await linkTarget(next);
     if (target === null || links.length === MOST_LINKS) {
       at = next;
       continue;
@@ -40,14 +39,4 @@ async function placesOf(path: string): Promise<string[]> {
     rest.unshift(...target.split(sep));
   }
   return [...links, at];
-}
-
-/** null for what is no link, is not there, or cannot be seen. */
-async function targetOf(path: string): Promise<string | null> {
-  try {
-    return await readlink(path);
-  } catch (error) {
-    if (hasCode(error, 'EINVAL', 'ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP')) return null;
-    throw error;
-  }
 }

@@ -3,7 +3,7 @@ import { chmod, copyFile, lstat, readdir, readlink, realpath, rm, stat, symlink 
 import path from 'node:path';
 import { hasCode, UsageError } from '../errors.ts';
 import type { Holdout } from '../policy/index.ts';
-import { holdsSame } from '../workspace/index.ts';
+import { holdsSame, linkTarget } from '../workspace/index.ts';
 import { makeRealFolder } from './real-folder.ts';
 
 /** Hidden files, found: `from` is absolute and real, `to` is relative to the workspace folder. */
@@ -68,18 +68,8 @@ export async function isLaid({ from, to }: FoundHoldout, dir: string): Promise<b
   const target = path.join(dir, to);
   const [was, now] = [await lstat(from), await statsOf(target)];
   if (now === null || was.isSymbolicLink() !== now.isSymbolicLink()) return false;
-  if (was.isSymbolicLink()) return (await readlink(from)) === (await targetOf(target));
+  if (was.isSymbolicLink()) return (await readlink(from)) === (await linkTarget(target));
   return now.isFile() && was.size === now.size && (was.mode & 0o777) === (now.mode & 0o777) && holdsSame(from, target);
-}
-
-/** null where it is no link any more: a service may be at work. */
-async function targetOf(link: string): Promise<string | null> {
-  try {
-    return await readlink(link);
-  } catch (error) {
-    if (hasCode(error, 'EINVAL', 'ENOENT', 'ENOTDIR', 'EACCES')) return null;
-    throw error;
-  }
 }
 
 async function statsOf(at: string) {

@@ -6,6 +6,7 @@ export { isManifestOrLock } from './dependencies/dependency-files.ts';
 export { type Cover, createGitView } from './git-view.ts';
 export { holdsSame } from './holds-same.ts';
 export { carryFolder, copyKeptCarry, createKeptCarry, type KeptCarry } from './kept-carry.ts';
+export { linkTarget } from './link-target.ts';
 export { gitFolders, type Location, locateRepository } from './locate-repository.ts';
 export { type OpenWorkspaceOptions, openWorkspace } from './open-workspace.ts';
 export { createPatchBench, type PatchBench } from './patch-bench.ts';
